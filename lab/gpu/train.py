@@ -91,7 +91,8 @@ class Run:
 
     @property
     def is_over(self):
-        return (self.reached is not None and self.noise is None) or self.version == len(self.job["order"])
+        goes_on = self.noise is not None or self.job.get("isWhole")
+        return (self.reached is not None and not goes_on) or self.version == len(self.job["order"])
 
 
 def damping_of(damping, updates, version):
@@ -167,7 +168,7 @@ class TaskTrainer:
             self._advance(running)
             for run in [run for run in running if run.is_over]:
                 running.remove(run)
-                finish(run, self._whole_accuracy(run))
+                finish(run, self._accuracy(run, "wholeTest"), self._accuracy(run, "partTest"))
 
     def _begin(self, job, prepared):
         return Run(job, *prepared.result(), self.options.device, self.options.noise)
@@ -193,12 +194,13 @@ class TaskTrainer:
             for run, accuracy in zip(looking, accuracies(self.network, self.examples, looking, tests)):
                 run.look(accuracy)
 
-    def _whole_accuracy(self, run):
-        whole = users_of(self.folder, self.name, run.job["seed"])["wholeTest"]
-        return accuracies(self.network, self.examples, [run], [whole])[0]
+    def _accuracy(self, run, test):
+        """In the end; None if the task has no such test."""
+        places = users_of(self.folder, self.name, run.job["seed"]).get(test)
+        return places and accuracies(self.network, self.examples, [run], [places])[0]
 
 
-def line_of(run, whole_accuracy):
+def line_of(run, whole_accuracy, part_accuracy):
     trained = {
         "accuracy": run.accuracy,
         "wholeAccuracy": whole_accuracy,
@@ -206,6 +208,8 @@ def line_of(run, whole_accuracy):
         "clipped": int(run.clipped),
         "partySums": 0,
     }
+    if part_accuracy is not None:
+        trained["partAccuracy"] = part_accuracy
     if run.reached is not None:
         trained["reached"] = run.reached
     if run.noise is not None:
@@ -260,10 +264,10 @@ def main():
     with ProcessPoolExecutor(options.workers, get_context("fork")) as pool, store.open("a") as lines:
         list(pool.map(abs, range(options.workers)))
 
-        def finish(run, whole_accuracy):
+        def finish(run, whole_accuracy, part_accuracy):
             nonlocal samples
             samples += run.samples
-            lines.write(line_of(run, whole_accuracy))
+            lines.write(line_of(run, whole_accuracy, part_accuracy))
             lines.flush()
             seconds = time.monotonic() - began
             job = run.job

@@ -14,8 +14,8 @@ import {
 } from '@basa/cli/internal/shell/command.ts';
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Damping } from '@basa/learning';
-import { PROTOCOLS, type ProtocolName } from '@basa/simulator/virtual-time';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
+import { ALL_RACERS } from '../experiments/studies/racers.ts';
 
 /** The result folders of this repository, relative to its root. If both have a study, the first one counts. */
 const PUBLISHED = ['docs/results/paper-networks', 'docs/results/experiments'];
@@ -23,10 +23,6 @@ const PUBLISHED = ['docs/results/paper-networks', 'docs/results/experiments'];
 const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 
 const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
-
-function isProtocol(name: string): name is ProtocolName {
-  return (PROTOCOLS as readonly string[]).includes(name);
-}
 
 const FLAGS = {
   profile: choice(PROFILES, {
@@ -49,12 +45,12 @@ const FLAGS = {
     DATASETS.join(', '),
     (given) => (given.split(',').every((name) => DATASETS.includes(name)) ? given.split(',') : undefined),
   ),
-  protocols: parsed<readonly ProtocolName[]>(
-    { value: 'names', help: `only these protocols, separated by commas: ${PROTOCOLS.join(', ')}` },
-    PROTOCOLS.join(', '),
+  lines: parsed<readonly string[]>(
+    { value: 'names', help: `only these lines, separated by commas without spaces: ${ALL_RACERS.join('; ')}` },
+    ALL_RACERS.join('; '),
     (given) => {
       const names = given.split(/,(?! )/); // a comma and a space are inside a name
-      return names.every(isProtocol) ? names : undefined;
+      return names.every((name) => ALL_RACERS.some((line) => line === name)) ? names : undefined;
     },
   ),
   buffer: whole({ help: "K, the number of updates of a sum, instead of the study's", min: 2 }),
@@ -64,6 +60,11 @@ const FLAGS = {
   }),
   seeds: whole({ help: 'run only the first n seeds; a later run adds the others', min: 1 }),
   'server-rate': positive({ help: "server's learning rate in asynchronous protocols, instead of the task's" }),
+  momentum: parsed<number>(
+    { value: 'm', help: "the server's momentum", without: '0 in buffers, 0.9 in rounds' },
+    'a number from 0 to less than 1',
+    (given) => (Number(given) >= 0 && Number(given) < 1 ? Number(given) : undefined),
+  ),
   damping: parsed<Damping>(
     {
       value: 'p',
@@ -108,7 +109,7 @@ export const experiment: Command = command({
   summary: 'run an experiment of the paper, or one of ours, and write its report',
   takes: {
     '<name>':
-      'rates, table1, large-scale, scalability, concurrency, one-shot, model-check, privacy, several of them separated by commas, or all. The name costs only measures the costs that all of them use',
+      'rates, table1, large-scale, scalability, concurrency, one-shot, slow-tenth, model-check, privacy, several of them separated by commas, or all. The name costs only measures the costs that all of them use',
   },
   flags: FLAGS,
   opening: 'preparing the experiment',
@@ -214,8 +215,18 @@ export const summary: Command = command({
 });
 
 function changesOf(flags: CommandInput<typeof FLAGS>['flags']): Changes {
-  const { 'server-rate': serverRate, buffer: bufferSize, protocols, damping, places, concurrency, beta, leaf } = flags;
-  return { serverRate, bufferSize, protocols, damping, places, concurrency, beta, leaf };
+  const {
+    'server-rate': serverRate,
+    momentum,
+    buffer: bufferSize,
+    lines,
+    damping,
+    places,
+    concurrency,
+    beta,
+    leaf,
+  } = flags;
+  return { serverRate, momentum, bufferSize, lines, damping, places, concurrency, beta, leaf };
 }
 
 /** Estimated from the updates of this run. Reports nothing before a twentieth is done. */

@@ -44,12 +44,20 @@ export interface FontWriters {
   test(users: number, perUser: number): Dataset;
 }
 
-export async function loadFontWriters(seed: number, options?: CacheOptions): Promise<FontWriters> {
+interface WritersOptions extends CacheOptions {
+  /** The classes that a user trains on; all of them by default. */
+  readonly isOwn?: (user: number, label: number) => boolean;
+}
+
+export async function loadFontWriters(seed: number, options: WritersOptions = {}): Promise<FontWriters> {
+  const { isOwn = () => true } = options;
   const fonts = await loadHandwritingFonts(openCache(options));
   const outlines = new Map<Font, readonly (readonly Contour[])[]>();
-  const name = 'font writers (synthetic stand-in for FEMNIST)';
-  const write = (user: number, split: string, count: number): Dataset => {
-    const style = styleOf(user, fonts, randomStream(seed, 'style', user));
+  const name = `font writers${options.isOwn === undefined ? '' : ' with classes of their own'} (synthetic stand-in for FEMNIST)`;
+  const write = (user: number, split: 'train' | 'test', count: number): Dataset => {
+    const whole = styleOf(user, fonts, randomStream(seed, 'style', user));
+    const profile = whole.profile.map((share, label) => (split === 'test' || isOwn(user, label) ? share : 0));
+    const style = { ...whole, profile };
     let letters = outlines.get(style.font);
     if (letters === undefined) {
       letters = [...LETTERS].map((letter) => style.font.outline(letter));
@@ -123,7 +131,7 @@ function drawClass(profile: readonly number[], place: number): number {
   let left = place;
   for (const [label, share] of profile.entries()) {
     left -= share;
-    if (left < 0) return label;
+    if (left < 0) return label; // never one whose share is zero
   }
   return profile.length - 1;
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { COSTS, K, LARGE, SMALL } from './declared-costs.ts';
 
 it('a whole run of SecAgg is charged each vector once: its server unpacks, adds and unmasks one of every user', () => {
-  const { user, server } = new Charges(COSTS, LARGE, 'field').totals('SecAgg', K);
+  const { user, server } = new Charges(COSTS, LARGE, 1, 'field').totals('SecAgg', K);
   expect(server).toBeCloseTo((K * 3) / 1000, 9);
   // Ten masks, then packed and copied.
   expect(user).toBeCloseTo((K + 2) / 1000, 9);
@@ -13,7 +13,7 @@ it('a whole run of SecAgg is charged each vector once: its server unpacks, adds 
 
 describe('the one-shot mode', () => {
   const charged = (dimension: number, openers: number) =>
-    new Charges(COSTS, dimension).oneShot('BASA one-shot', K, openers);
+    new Charges(COSTS, dimension, openers).oneShot('BASA one-shot', K);
   const oneShot = charged(SMALL, 4);
 
   it('charges a device one mask, whatever K', () => {
@@ -32,7 +32,7 @@ describe('the one-shot mode', () => {
   });
 
   it('charges four authorities their shares at the same time, and the server a vector of masks for each of four parts', () => {
-    const several = new Charges(COSTS, SMALL).oneShot('BASA one-shot (3 of 4)', K, 4);
+    const several = new Charges(COSTS, SMALL, 4).oneShot('BASA one-shot (3 of 4)', K);
     expect(several.inspectSeconds).toBeCloseTo(0.001 / 4, 9);
     // Each part's sum is made by two of them, packed and hashed.
     expect(several.releaseSeconds(K)).toBeCloseTo((0.01 + K / 1000 + 8 * 0.002) / 4, 9);

@@ -1,12 +1,14 @@
 /** Changes a grid as the command line asks: other protocols, another K, server rate, damping, number of concurrent users, delay, or LEAF's data. */
 import type { Damping } from '@basa/learning';
-import { exponential, type ProtocolName } from '@basa/simulator/virtual-time';
-import type { Cell } from '../tasks/tasks.ts';
+import { exponential } from '@basa/simulator/virtual-time';
+import { lineOf } from '../studies/racers.ts';
+import { type Cell, FIRST_SEED } from '../tasks/tasks.ts';
 
 export interface Changes {
   readonly serverRate?: number | undefined;
-  /** Only cells of these. */
-  readonly protocols?: readonly ProtocolName[] | undefined;
+  readonly momentum?: number | undefined;
+  /** Only these lines. */
+  readonly lines?: readonly string[] | undefined;
   /** K. */
   readonly bufferSize?: number | undefined;
   readonly damping?: Damping | undefined;
@@ -17,33 +19,35 @@ export interface Changes {
   readonly places?: Cell['places'] | undefined;
   /** A folder of LEAF's FEMNIST. */
   readonly leaf?: string | undefined;
-  /** Rates of the server by what learns, chosen by the study "rates" on seed 0; its own cells do not change. */
+  /** Rates of the server by what learns, chosen by the study "rates" on smaller seeds than results have; its own cells do not change. */
   readonly rates?: ChosenRates | undefined;
 }
 
+/** Of each task: the rate of its users, and that of the server by line. */
 export type ChosenRates = Readonly<
-  Record<string, { readonly buffers: number; readonly rounds: number; readonly users: number }>
+  Record<string, { readonly users: number; readonly lines: Readonly<Record<string, number>> }>
 >;
 
 /** Cells that become the same by a change are one. */
 export function changed(cells: readonly Cell[], changes: Changes = {}): readonly Cell[] {
-  const { protocols } = changes;
-  const wanted = cells.filter(({ protocol }) => protocols === undefined || protocols.includes(protocol));
+  const { lines } = changes;
+  const wanted = cells.filter((cell) => lines === undefined || lines.includes(lineOf(cell)));
   const all = wanted.map((cell) => change(cell, changes));
   return [...new Map(all.map((cell) => [JSON.stringify(cell), cell])).values()];
 }
 
 function change(cell: Cell, changes: Changes): Cell {
-  const { serverRate, bufferSize, damping, concurrency, beta, places, leaf, rates } = changes;
+  const { serverRate, momentum, bufferSize, damping, concurrency, beta, places, leaf, rates } = changes;
   const { task } = cell;
   const { buffers, rounds } = task.step;
-  const chosen = cell.seed === 0 ? undefined : rates?.[task.learn];
-  const rate = serverRate ?? chosen?.buffers;
+  const chosen = cell.seed < FIRST_SEED ? undefined : rates?.[task.learn];
+  const rate = serverRate ?? chosen?.lines[lineOf(cell)] ?? chosen?.lines[cell.protocol];
   const step = {
-    rounds: { ...rounds, ...(chosen !== undefined && { rate: chosen.rounds }) },
+    rounds: { ...rounds, ...(rate !== undefined && { rate }), ...(momentum !== undefined && { momentum }) },
     buffers: {
       ...buffers,
       ...(rate !== undefined && { rate }),
+      ...(momentum !== undefined && { momentum }),
       ...(damping !== undefined && { damping }),
     },
   };

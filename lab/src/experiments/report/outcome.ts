@@ -2,7 +2,7 @@
 
 import type { Figure } from '@basa/simulator/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
-import { type Judged, judge, type Verdict, verdictOver } from './verdict.ts';
+import { holm, type Judged, judge, type Verdict, verdictOver } from './verdict.ts';
 
 type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -72,6 +72,26 @@ export function ordering(claim: string, pairs: readonly Pair[], factor = 1): Ord
       : [{ where, left, right, ...judge({ left, right, isGivenUp, ratios }, factor), ...(isGivenUp && { isGivenUp }) }],
   );
   return { claim, source: 'ours', verdict: verdictOver(seen.map(({ verdict }) => verdict)), seen };
+}
+
+/**
+ * Our own claims of a run are one family: a claim that holds by its interval, but not by Holm's correction over all of them, is not decided.
+ * Each comparison of a claim has to hold, so its largest p counts.
+ */
+export function corrected(outcomes: readonly Outcome[]): readonly Outcome[] {
+  const pOf = ({ source, seen }: Ordering): number | undefined =>
+    source === 'ours' && seen.length > 0 && seen.every(({ p }) => p !== undefined)
+      ? Math.max(...seen.map(({ p = 1 }) => p))
+      : undefined;
+  const family = outcomes.flatMap(({ orderings }) => orderings).filter((one) => pOf(one) !== undefined);
+  const counts = holm(family.map((one) => pOf(one) as number));
+  const failed = new Set(family.filter((_, n) => !counts[n]));
+  return outcomes.map((outcome) => ({
+    ...outcome,
+    orderings: outcome.orderings.map((one) =>
+      failed.has(one) && one.verdict === 'holds' ? { ...one, verdict: 'not decided' as const } : one,
+    ),
+  }));
 }
 
 /** Marks a claim of the paper with the section that makes it. */

@@ -48,6 +48,8 @@ interface Planned {
 export class Grid {
   readonly #options: GridOptions;
   readonly #planned = new Map<string, Planned>();
+  /** By cell without its rates, on which no schedule depends. */
+  readonly #schedules = new Map<string, TimedSchedule>();
   readonly #examples = new Map<string, Uint32Array>();
 
   constructor(options: GridOptions) {
@@ -85,7 +87,11 @@ export class Grid {
     const key = JSON.stringify(cell);
     const known = this.#planned.get(key);
     if (known !== undefined) return known;
-    const schedule = scheduleCell(cell, this.#options.costs, await this.#examplesOf(cell));
+    const { step: _, learningRate: __, ...timed } = cell.task;
+    const timedKey = JSON.stringify({ ...cell, task: timed });
+    const schedule =
+      this.#schedules.get(timedKey) ?? scheduleCell(cell, this.#options.costs, await this.#examplesOf(cell));
+    this.#schedules.set(timedKey, schedule);
     const planned = { schedule, named: jobOf(cell, schedule, this.#options.partiesEvery(cell), 0) };
     this.#planned.set(key, planned);
     return planned;

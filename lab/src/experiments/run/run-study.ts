@@ -13,9 +13,9 @@ import {
 } from '@basa/simulator/virtual-time';
 import { type Changes, type ChosenRates, changed } from '../cells/changes.ts';
 import { reportHtml } from '../report/html.ts';
-import type { Outcome } from '../report/outcome.ts';
+import { corrected, type Outcome } from '../report/outcome.ts';
 import { claimsOf } from '../report/summary.ts';
-import { type Cell, modelOf } from '../tasks/tasks.ts';
+import { type Cell, FIRST_SEED, modelOf } from '../tasks/tasks.ts';
 import { TrainedStore } from '../training/trained-store.ts';
 import { needsOfCells, type Profile, type Study, type TrainingRun } from './context.ts';
 import { Grid } from './grid.ts';
@@ -79,9 +79,10 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
     }
   }
   if (isTrainingOnly) return [];
-  for (const outcome of outcomes) writeOutcome(folder, outcome);
-  writeReport(folder, outcomes, costs, options.command);
-  return outcomes;
+  const judged = corrected(outcomes);
+  for (const outcome of judged) writeOutcome(folder, outcome);
+  writeReport(folder, judged, costs, options.command);
+  return judged;
 }
 
 /** Measures all costs that the studies need, before anything else runs. Costs that the folder already has are not measured again. */
@@ -107,7 +108,9 @@ export type MeasureRun = Pick<
 >;
 
 function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (cell: Cell) => boolean {
-  return ({ task, seed }) => seed <= seeds && (datasets === undefined || datasets.includes(task.dataset));
+  return ({ task, seed }) =>
+    seed < FIRST_SEED + seeds &&
+    (datasets === undefined || datasets.includes(task.dataset) || datasets.includes(task.learn));
 }
 
 function isChoosing({ name }: Study): boolean {
@@ -120,10 +123,10 @@ function isChoosing({ name }: Study): boolean {
  */
 function rankOf(cell: Cell, study: number): number {
   const { task, protocol, seed, concurrency, arrivals } = cell;
-  if (task.learn === 'mnist') return 0.02 * (seed - 1) + 0.01 * study - 0.6;
+  if (task.dataset === 'MNIST') return 0.02 * (seed - FIRST_SEED) + 0.01 * study - 0.6;
   const isLong = isSynchronous(cell) && concurrency >= 100;
   const isBeside = protocol === 'LSA async' || arrivals.kind !== 'closed';
-  return seed - 1 + 0.2 * study - (isLong ? 1 : 0) + (isBeside ? 0.4 : 0);
+  return seed - FIRST_SEED + 0.2 * study - (isLong ? 1 : 0) + (isBeside ? 0.4 : 0);
 }
 
 /** For small models, running the real parties is the slowest part. For large models, it takes almost no time compared with the training. */

@@ -7,6 +7,7 @@ import { oneShot } from './one-shot.ts';
 import { privacy } from './privacy.ts';
 import { rates } from './rates.ts';
 import { scalability } from './scalability.ts';
+import { slowTenth } from './slow-tenth.ts';
 import { table1 } from './table1.ts';
 
 export const STUDIES: readonly Study[] = [
@@ -16,6 +17,7 @@ export const STUDIES: readonly Study[] = [
   scalability,
   concurrency,
   oneShot,
+  slowTenth,
   modelCheck,
   privacy,
 ];

@@ -1,15 +1,15 @@
 /** Figure 4: more concurrent users, beta = 5. */
-import { CELL, exponential, isSynchronous, type ProtocolName } from '@basa/simulator/virtual-time';
+import { CELL, exponential, isSynchronous } from '@basa/simulator/virtual-time';
 import { ofPaper } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
-import { type Cell, FEMNIST, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
-import { computeOf } from './computes.ts';
+import { type Cell, FEMNIST, FIRST_SEED, freshSeeds, MNIST, MNIST_SMOKE, titleOf } from '../tasks/tasks.ts';
 import { lineFigure, lineOrderings, lineTable, meanOrdering, reachedClaim } from './lines.ts';
 import { dataNotes, rowOf } from './protocol-cells.ts';
+import { type Racer, race } from './racers.ts';
 import { OURS } from './table1-claims.ts';
 
 const BETA = 5;
-const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', OURS, 'SecAgg'];
+const PROTOCOLS: readonly Racer[] = ['no SA', 'BASA paper', OURS, 'BASA one-shot, 3 a version', 'SecAgg'];
 const TASK = {
   smoke: MNIST_SMOKE,
   small: MNIST,
@@ -27,16 +27,16 @@ const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 8 }
 const ROUND_SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 1, full: 5 };
 
 function isRoundRun(profile: Profile, { concurrency, seed }: Cell): boolean {
-  return concurrency <= MAX_IN_A_ROUND[profile] && seed <= ROUND_SEEDS[profile];
+  return concurrency <= MAX_IN_A_ROUND[profile] && seed < FIRST_SEED + ROUND_SEEDS[profile];
 }
 
 function cellsOf(profile: Profile): readonly Cell[] {
   const task = TASK[profile];
-  const compute = computeOf('declared', task);
-  return Array.from({ length: SEEDS[profile] }, (_, n) => n + 1).flatMap((seed) =>
+  const compute = { secondsAnExample: task.secondsAnExample };
+  return freshSeeds(SEEDS[profile]).flatMap((seed) =>
     CONCURRENCIES[profile].flatMap((concurrency) =>
-      PROTOCOLS.map(
-        (protocol): Cell => ({ ...CELL, task, protocol, delay: exponential(BETA), concurrency, compute, seed }),
+      PROTOCOLS.map((protocol) =>
+        race(protocol, { ...CELL, task, delay: exponential(BETA), concurrency, compute, seed }),
       ).filter((cell) => !isSynchronous(cell) || isRoundRun(profile, cell)),
     ),
   );
@@ -51,14 +51,16 @@ export const concurrency: Study = {
     const results = await found(cellsOf(profile));
     const axis = { x: 'users at a time', of: ({ concurrency: users }: Cell) => users };
     const { dataset, target } = TASK[profile];
-    const title = `${dataset}: seconds to ${100 * target} %`;
+    const title = `${titleOf(TASK[profile])}: seconds to ${100 * target} %`;
     return {
       experiment: 'concurrency',
       title: this.title,
       profile,
       rows: results.map((result) => rowOf('concurrency', result)),
       tables: [lineTable(title, results, dataset, PROTOCOLS, axis)],
-      figures: [lineFigure('concurrency', `${dataset}, beta = ${BETA}`, results, dataset, PROTOCOLS, axis)],
+      figures: [
+        lineFigure('concurrency', `${titleOf(TASK[profile])}, beta = ${BETA}`, results, dataset, PROTOCOLS, axis),
+      ],
       orderings: [
         lineOrderings(`${OURS} is ahead of SecAgg at every concurrency`, results, [OURS, 'SecAgg'], axis.of),
         ofPaper(

@@ -2,13 +2,15 @@
 
 import type { Figure } from '@basa/simulator/virtual-time';
 import type { CellResult } from '../run/grid.ts';
+import { FIRST_SEED } from '../tasks/tasks.ts';
 import { betaOf } from './protocol-cells.ts';
+import { lineOf } from './racers.ts';
 
 /** The maximum number of points that fit into a figure. */
 const MAX_POINTS = 80;
 
 export function learningCurves(name: string, title: string, results: readonly CellResult[], beta: number): Figure {
-  const here = results.filter(({ cell }) => cell.seed === 1 && betaOf(cell) === beta);
+  const here = results.filter(({ cell }) => cell.seed === FIRST_SEED && betaOf(cell) === beta);
   return {
     name,
     title,
@@ -18,7 +20,7 @@ export function learningCurves(name: string, title: string, results: readonly Ce
     series: here.map(({ cell, curve }) => {
       const every = Math.max(1, Math.ceil(curve.length / MAX_POINTS));
       return {
-        name: cell.protocol,
+        name: lineOf(cell),
         points: curve.filter((_, n) => n % every === 0 || n === curve.length - 1).map(([s, a]) => [s, a] as const),
       };
     }),

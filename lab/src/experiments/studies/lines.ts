@@ -1,10 +1,11 @@
 /** Seconds to the target along one axis, one line for each protocol. */
 
-import { type Figure, isSynchronous, type ProtocolName } from '@basa/simulator/virtual-time';
+import { type Figure, isSynchronous } from '@basa/simulator/virtual-time';
 import { type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
 import type { Cell } from '../tasks/tasks.ts';
 import { betaOf, type Found, overPoints, overSeeds, pairOf, shown } from './protocol-cells.ts';
+import { lineOf, type Racer } from './racers.ts';
 
 interface Axis {
   readonly x: string;
@@ -15,7 +16,7 @@ export function lineTable(
   title: string,
   results: readonly CellResult[],
   dataset: string,
-  protocols: readonly ProtocolName[],
+  protocols: readonly Racer[],
   { x, of }: Axis,
 ): Table {
   const places = placesOf(results, dataset, of);
@@ -38,7 +39,7 @@ export function lineFigure(
   title: string,
   results: readonly CellResult[],
   dataset: string,
-  protocols: readonly ProtocolName[],
+  protocols: readonly Racer[],
   { x, of }: Axis,
 ): Figure {
   const places = placesOf(results, dataset, of);
@@ -61,7 +62,7 @@ export function lineFigure(
 export function lineOrderings(
   claim: string,
   results: readonly CellResult[],
-  [left, right]: readonly [ProtocolName, ProtocolName],
+  [left, right]: readonly [Racer, Racer],
   of: (cell: Cell) => number,
   factor = 1,
 ): Ordering {
@@ -81,14 +82,14 @@ export function lineOrderings(
 export function meanOrdering(
   claim: string,
   results: readonly CellResult[],
-  [left, right]: readonly [ProtocolName, ProtocolName],
+  [left, right]: readonly [Racer, Racer],
   of: (cell: Cell) => number,
   factor = 1,
 ): Ordering {
   const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
   const pairs = datasets.map((dataset) => {
     const places = placesOf(results, dataset, of);
-    const meanOf = (line: ProtocolName) => overPoints(places.map((place) => at(results, dataset, line, place, of)));
+    const meanOf = (line: Racer) => overPoints(places.map((place) => at(results, dataset, line, place, of)));
     return pairOf(`${dataset}, mean of ${places.length} points`, meanOf(left), meanOf(right));
   });
   return ordering(claim, pairs, factor);
@@ -98,7 +99,7 @@ export function meanOrdering(
 export function fasterWithLess(
   claim: string,
   results: readonly CellResult[],
-  protocol: ProtocolName,
+  protocol: Racer,
   of: (cell: Cell) => number,
 ): Ordering {
   const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
@@ -121,9 +122,9 @@ export function reachedClaim(claim: string, results: readonly CellResult[]): Ord
   const pairs = results
     .filter(({ cell }) => !isSynchronous(cell))
     .map(({ cell, isReached }): Pair => {
-      const { protocol, concurrency, seed, task } = cell;
+      const { concurrency, seed, task } = cell;
       return [
-        `${task.dataset}, ${protocol}, beta ${betaOf(cell)}, ${concurrency} users, seed ${seed}`,
+        `${task.dataset}, ${lineOf(cell)}, beta ${betaOf(cell)}, ${concurrency} users, seed ${seed}`,
         isReached ? 0 : 1,
         0,
       ];
@@ -139,12 +140,9 @@ function placesOf(results: readonly CellResult[], dataset: string, of: (cell: Ce
 function at(
   results: readonly CellResult[],
   dataset: string,
-  protocol: ProtocolName,
+  protocol: Racer,
   place: number,
   of: (cell: Cell) => number,
 ): Found | undefined {
-  return overSeeds(
-    results,
-    (cell) => cell.task.dataset === dataset && cell.protocol === protocol && of(cell) === place,
-  );
+  return overSeeds(results, (cell) => cell.task.dataset === dataset && lineOf(cell) === protocol && of(cell) === place);
 }

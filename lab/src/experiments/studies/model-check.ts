@@ -53,7 +53,7 @@ export const modelCheck: Study = {
   }),
   async run({ profile, costs }) {
     const rows = POINTS[profile].map((point) => {
-      const model = new Charges(costs, point.dimension, 'field').totals(point.name, point.users);
+      const model = new Charges(costs, point.dimension, 1, 'field').totals(point.name, point.users);
       const all = Array.from({ length: profile === 'smoke' ? 2 : RUNS }, () => wholeRun(point));
       const runs = all.slice(1);
       const real = {

@@ -1,10 +1,10 @@
 /** Cells by protocol and delay, and functions that find their results by name. */
 
-import { isOneVersion, type ProtocolName } from '@basa/simulator/virtual-time';
+import { isOneVersion } from '@basa/simulator/virtual-time';
 import { deviation, mean, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { Cell, ExperimentTask } from '../tasks/tasks.ts';
-import { computeName } from './computes.ts';
+import { type Cell, type ExperimentTask, titleOf } from '../tasks/tasks.ts';
+import { lineOf, meanOf } from './racers.ts';
 
 /** One seed of a cell. */
 interface Run {
@@ -88,7 +88,7 @@ export function shown(found: Found | undefined): string {
 }
 
 export function betaOf({ delay }: Cell): number {
-  return delay.kind === 'exponential' ? delay.mean : 0;
+  return meanOf(delay);
 }
 
 /** One row of a results file. */
@@ -97,12 +97,11 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   return {
     experiment,
     dataset: cell.task.dataset,
-    protocol: cell.protocol satisfies ProtocolName,
+    protocol: lineOf(cell),
     beta: betaOf(cell),
     concurrency: cell.concurrency,
     bufferSize: cell.bufferSize,
     seed: cell.seed,
-    compute: computeName(cell),
     arrivals: cell.arrivals.kind,
     places: String(cell.places ?? 4 * cell.bufferSize),
     versions: isOneVersion(cell) ? 'one' : 'mixed',
@@ -127,8 +126,8 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
 export function dataNotes(tasks: readonly ExperimentTask[]): readonly string[] {
   return [
     ...tasks.map(
-      ({ dataset, charged, dimension }) =>
-        `${dataset} is learned by the paper's network: ${charged}, ${dimension.toLocaleString('en')} parameters.`,
+      ({ charged, dimension, ...task }) =>
+        `${titleOf(task)} is learned by the paper's network: ${charged}, ${dimension.toLocaleString('en')} parameters.`,
     ),
     ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
       ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']

@@ -1,80 +1,85 @@
 /**
- * Chooses the learning rate of the server for each task, with seed 0, without secure aggregation and with the delays of Table 1. All
- * protocols then use the same rate.
+ * Chooses the learning rate of the server for every line of a task from the same grid, on seeds that no result uses. A rate at the edge of
+ * the grid is marked: then the best one may lie outside.
  */
 import { CELL, exponential, isSynchronous } from '@basa/simulator/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
-import { type Cell, CIFAR_FLSIM, type ExperimentTask } from '../tasks/tasks.ts';
-import { computeOf } from './computes.ts';
-import { betaOf, NOT_REACHED, rowOf } from './protocol-cells.ts';
-import { tasksOf } from './table1.ts';
+import type { Cell, ExperimentTask } from '../tasks/tasks.ts';
+import { NOT_REACHED, rowOf } from './protocol-cells.ts';
+import { lineOf, race } from './racers.ts';
+import { SLOW_LINES, slowCell, slowTasks } from './slow-tenth.ts';
+import { linesOf, tasksOf } from './table1.ts';
 
+/** The same for every protocol, in buffers and in rounds. */
+const GRID = [0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8];
+/** For the tasks whose trainings take minutes. */
+const COARSE_GRID = [0.1, 0.3, 1, 3];
+const SEEDS = [0, 1];
 /** A rate can be stable when delays spread the ages of updates, and still oscillate when all updates have the same age. */
-const BUFFER_BETAS = [0, 3, 6];
-/** The delays change the duration of a round, but not its result. */
-const ROUND_BETA = 3;
-const BUFFER_RATES = [0.7, 1, 1.4, 2];
-const ROUND_RATES = [0.3, 1];
-/** A rate that has not reached the target after this number of versions is given up. */
-const CAP = { buffers: 220, rounds: 60 };
+const BETAS = [0, 3, 6];
 
-/** The learning rates of users, by model. */
-const RATES_OF_USERS: Readonly<Record<string, readonly number[]>> = {
-  femnist: [0.05, 0.1],
-  cifar: [0.03, 0.1],
-  flsim: [0.1],
-  mnist: [0.03],
-};
+/** The rates of users that were chosen for version 0.3 among 0.03, 0.05 and 0.1. */
+const RATES_OF_USERS: Readonly<Record<string, number>> = { mnist: 0.03, femnist: 0.1, cifar: 0.1, flsim: 0.1 };
 
-function ratedTasks(profile: Profile): readonly ExperimentTask[] {
-  return [...tasksOf(profile), ...(profile === 'full' ? [CIFAR_FLSIM] : [])];
+function rateOfUsers({ learn }: ExperimentTask): number {
+  return RATES_OF_USERS[learn.replace('slow-', '')] ?? 0.1;
 }
 
 function cellsOf(profile: Profile): readonly Cell[] {
-  return ratedTasks(profile).flatMap((task) =>
-    (RATES_OF_USERS[task.learn] ?? []).flatMap((learningRate) =>
-      candidates({ ...task, learningRate, cap: profile === 'smoke' ? task.cap : CAP }),
+  const own = tasksOf(profile).flatMap((task) =>
+    linesOf(profile, task).flatMap((line) =>
+      seedsOf(profile, task).flatMap((seed) =>
+        (profile === 'smoke' ? [3] : BETAS).map((beta) =>
+          race(line, {
+            ...CELL,
+            task,
+            delay: exponential(beta),
+            compute: { secondsAnExample: task.secondsAnExample },
+            seed,
+          }),
+        ),
+      ),
     ),
   );
+  const slow = slowTasks(profile).flatMap((task) =>
+    SLOW_LINES.flatMap((line) => seedsOf(profile, task).map((seed) => slowCell(task, line, seed))),
+  );
+  return [...own, ...slow].flatMap((cell) => gridOf(profile, cell.task).map((rate) => withRate(cell, rate)));
 }
 
-function candidates(task: ExperimentTask): readonly Cell[] {
-  const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
+function seedsOf(profile: Profile, { dataset }: ExperimentTask): readonly number[] {
+  return profile !== 'smoke' && dataset === 'MNIST' ? SEEDS : SEEDS.slice(0, 1);
+}
+
+function gridOf(profile: Profile, { dataset }: ExperimentTask): readonly number[] {
+  if (profile === 'smoke') return [0.3, 1];
+  return dataset === 'MNIST' ? GRID : COARSE_GRID;
+}
+
+function withRate(cell: Cell, rate: number): Cell {
+  const { task } = cell;
   const { buffers, rounds } = task.step;
-  return [
-    ...BUFFER_RATES.flatMap((rate) => {
-      const step = { rounds, buffers: { ...buffers, rate } };
-      return BUFFER_BETAS.map(
-        (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...task, step } }),
-      );
-    }),
-    // SecAgg computes the same sum of a round.
-    ...ROUND_RATES.map((rate): Cell => {
-      const step = { buffers, rounds: { ...rounds, rate } };
-      return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...task, step } };
-    }),
-  ];
+  const step = { buffers: { ...buffers, rate }, rounds: { ...rounds, rate } };
+  return { ...cell, task: { ...task, step, learningRate: rateOfUsers(task) } };
 }
 
 export const rates: Study = {
   name: 'rates',
-  title: 'The rate of the server, chosen once for each task',
+  title: 'The rate of the server, chosen for each line of each task',
   cells: cellsOf,
   needs: (profile) => needsOfCells(cellsOf(profile)),
   async run({ profile, results: found }) {
     const results = await found(cellsOf(profile));
+    const tasks = [...new Map(results.map(({ cell: { task } }) => [task.learn, task])).values()];
     const chosen: Record<string, ChosenRates[string]> = {};
-    for (const { learn } of ratedTasks(profile)) {
-      const here = results.filter(({ cell }) => cell.task.learn === learn);
-      const buffers = best(here.filter(({ cell }) => !isSynchronous(cell)));
-      const users = buffers?.cell.task.learningRate;
-      // Users train alike in rounds.
-      const rounds = best(here.filter(({ cell }) => isSynchronous(cell) && cell.task.learningRate === users));
-      if (buffers === undefined || rounds === undefined || users === undefined) continue;
-      chosen[learn] = { buffers: rateOf(buffers), rounds: rateOf(rounds), users };
+    for (const task of tasks) {
+      const here = results.filter(({ cell }) => cell.task.learn === task.learn);
+      const lines = [...new Set(here.map(({ cell }) => lineOf(cell)))];
+      const best = lines.map((line) => [line, bestOf(here.filter(({ cell }) => lineOf(cell) === line))] as const);
+      chosen[task.learn] = { users: rateOfUsers(task), lines: Object.fromEntries(best) };
     }
     return {
       experiment: 'rates',
@@ -82,83 +87,52 @@ export const rates: Study = {
       profile,
       rows: results.map((result) => ({
         ...rowOf('rates', result),
+        task: result.cell.task.learn,
         rate: rateOf(result),
-        rateOfUsers: result.cell.task.learningRate ?? '',
       })),
-      tables: [
-        {
-          title: 'Seed 0, 32 users',
-          columns: [
-            'dataset',
-            'algorithm',
-            'beta',
-            'rate of users',
-            'of the server',
-            'versions',
-            'accuracy in the end',
-            'largest fall',
-            'chosen',
-          ],
-          rows: results.map((result) => {
-            const { cell, versions, isReached } = result;
-            const kind = isSynchronous(cell) ? 'rounds' : 'buffers';
-            return [
-              cell.task.dataset,
-              kind === 'rounds' ? 'rounds, momentum 0.9' : 'buffers, damped',
-              `${betaOf(cell)}`,
-              `${cell.task.learningRate ?? ''}`,
-              `${rateOf(result)}`,
-              `${isReached ? '' : '> '}${versions}`,
-              `${(100 * endOf(result)).toFixed(1)} %`,
-              `${(100 * largestFall(result)).toFixed(1)} points`,
-              isChosen(chosen[cell.task.learn], kind, result) ? 'yes' : '',
-            ];
+      tables: tasks.map((task) => {
+        const grid = gridOf(profile, task);
+        return {
+          title: `${task.learn}: seconds to the target by the rate of the server`,
+          columns: ['line', ...grid.map(String), 'chosen'],
+          rows: Object.entries(chosen[task.learn]?.lines ?? {}).map(([line, rate]) => {
+            const own = results.filter(({ cell }) => cell.task.learn === task.learn && lineOf(cell) === line);
+            const isEdge = rate === grid[0] || rate === grid.at(-1);
+            return [line, ...grid.map((one) => scoreText(own, one)), `${rate}${isEdge ? ' (edge of the grid)' : ''}`];
           }),
-        },
-      ],
+        };
+      }),
       figures: [],
       orderings: [],
       notes: [
-        'The chosen rate has the smallest geometric mean of the seconds to the target over all delays. A run that did not reach the target counts as twice its length. If no run reached it, the rate with the best final accuracy is chosen.',
+        `The chosen rate has the smallest geometric mean of the seconds to the target over delays and the seeds ${SEEDS.join(' and ')}. A run that did not reach the target counts as twice its length (shown as >). If no run of a line reaches it, the rate with the best accuracy in the end is chosen.`,
       ],
-      ...(Object.keys(chosen).length > 0 && { rates: chosen }),
+      ...(tasks.length > 0 && { rates: chosen }),
     };
   },
 };
 
-function isChosen(chosen: ChosenRates[string] | undefined, kind: 'rounds' | 'buffers', result: CellResult): boolean {
-  return chosen?.[kind] === rateOf(result) && chosen.users === result.cell.task.learningRate;
-}
-
-function rateOf({ cell }: CellResult): number {
+export function rateOf({ cell }: Pick<CellResult, 'cell'>): number {
   return (isSynchronous(cell) ? cell.task.step.rounds : cell.task.step.buffers).rate;
 }
 
-/** The mean of the last evaluations. */
-function endOf({ curve }: CellResult): number {
-  return mean(curve.slice(-3).map(([, accuracy]) => accuracy));
+function secondsOf(runs: readonly CellResult[]): number {
+  return Math.exp(mean(runs.map((run) => Math.log(run.seconds * (run.isReached ? 1 : NOT_REACHED)))));
 }
 
-function largestFall({ curve }: CellResult): number {
-  let [most, fall] = [0, 0];
-  for (const [, accuracy] of curve) {
-    most = Math.max(most, accuracy);
-    fall = Math.max(fall, most - accuracy);
-  }
-  return fall;
+function scoreText(runs: readonly CellResult[], rate: number): string {
+  const own = runs.filter((run) => rateOf(run) === rate);
+  if (own.length === 0) return '';
+  return `${own.every(({ isReached }) => isReached) ? '' : '> '}${secondsOf(own).toFixed(0)}`;
 }
 
-/** The pair of rates that is the fastest over all delays. Returns one of its results. */
-function best(results: readonly CellResult[]): CellResult | undefined {
-  const candidates = new Map<string, CellResult[]>();
-  for (const result of results) {
-    const key = `${rateOf(result)} ${result.cell.task.learningRate}`;
-    candidates.set(key, [...(candidates.get(key) ?? []), result]);
-  }
+/** The rate that is the fastest over all delays and seeds. */
+function bestOf(results: readonly CellResult[]): number {
   const isReached = results.some((result) => result.isReached);
-  const scoreOf = (runs: readonly CellResult[]): number =>
-    isReached
-      ? mean(runs.map((run) => Math.log(run.seconds * (run.isReached ? 1 : NOT_REACHED))))
-      : -mean(runs.map(endOf));
-  return [...candidates.values()].sort((a, b) => scoreOf(a) - scoreOf(b))[0]?.[0];
+  const scoreOf = (rate: number): number => {
+    const runs = results.filter((result) => rateOf(result) === rate);
+    return isReached ? secondsOf(runs) : -mean(runs.map(({ trained }) => trained.wholeAccuracy));
+  };
+  const all = [...new Set(results.map(rateOf))];
+  return all.sort((a, b) => scoreOf(a) - scoreOf(b))[0] as number;
 }

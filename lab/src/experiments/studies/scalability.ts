@@ -19,8 +19,6 @@ interface Grid {
 
 const K = 10;
 const ONE_SHOTS = [OURS, 'BASA one-shot (3 of 4)'] as const;
-/** Threads of the server that open a sum. */
-const OPENERS = 1;
 const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8], batches: [16] },
   small: {
@@ -61,7 +59,7 @@ function paperSeconds(costs: Costs, dimension: number, bufferSize: number): numb
 
 /** The cost of one user, and of all work of the server and the authorities for a sum. Blank if a buffer of this size was not measured. */
 function byBufferRow(costs: Costs, dimension: number, size: number, isBatchOnly: boolean): Row {
-  const [one, several] = ONE_SHOTS.map((name) => new Charges(costs, dimension).oneShot(name, size, OPENERS));
+  const [one, several] = ONE_SHOTS.map((name) => new Charges(costs, dimension).oneShot(name, size));
   return {
     figure: '3b',
     dimension,
@@ -87,7 +85,7 @@ export const scalability: Study = {
     const byUsers: Row[] = dimensions.flatMap((dimension) =>
       users.map((n) => {
         const lsa = new Charges(costs, dimension).lightSecAggBuffered(n, K, 'sequential');
-        const ours = new Charges(costs, dimension).oneShot(OURS, K, OPENERS).deviceSeconds;
+        const ours = new Charges(costs, dimension).oneShot(OURS, K).deviceSeconds;
         return {
           figure: '3a',
           dimension,

@@ -22,11 +22,15 @@ import { loadFontWriters } from '../../datasets/font-writers.ts';
 import { loadLeafFemnist } from '../../datasets/leaf.ts';
 import { createShelf, type ExampleShelf, takeExamples } from './example-shelf.ts';
 
-export type TaskName = 'mnist' | 'femnist' | 'cifar' | 'flsim';
+export type TaskName = 'mnist' | 'femnist' | 'cifar' | 'flsim' | 'slow-mnist' | 'slow-femnist' | 'slow-flsim';
 
 const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
 const FONT_USERS = 3400;
+/** Fewer writers have a slow tenth: every one of them is drawn. */
+const SLOW_FONT_USERS = 1000;
+/** The classes that only slow users have: the last two digits, or ships and trucks. */
+const SLOW_CLASSES = [8, 9];
 const FEMNIST_TRAINING = { model: femnistCnn(), batchSize: 20, learningRate: 0.05, target: 0.75, evaluateEvery: 2 };
 /** This many examples of each user are drawn once: 270 MB for all. */
 const MAX_KEPT = 100;
@@ -40,29 +44,55 @@ export interface TaskSource {
 
 /** A shelf that threads share, if the task draws its examples. */
 export function shelfFor(name: TaskName, leaf: string | undefined): ExampleShelf | undefined {
-  return name === 'femnist' && leaf === undefined ? fontShelf() : undefined;
+  return name.endsWith('femnist') && leaf === undefined ? fontShelf() : undefined;
 }
 
 export async function openTask(name: TaskName, seed: number, { leaf, shelf }: TaskSource = {}): Promise<LearnTask> {
   if (name === 'femnist') return leaf === undefined ? femnistTask(seed, shelf ?? fontShelf()) : leafTask(seed, leaf);
-  const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
-  const users = name === 'mnist' ? 1000 : name === 'flsim' ? 200 : 100;
-  const { labels, classes } = train;
-  const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
-  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
-  const isMnist = name === 'mnist';
+  if (name === 'slow-femnist') return slowFemnistTask(seed, shelf ?? fontShelf());
+  const { train, test } = name.endsWith('mnist') ? await loadMnist() : await loadCifar10();
+  const isMnist = name.endsWith('mnist');
+  const isFlsim = name.endsWith('flsim');
+  const users = isMnist ? 1000 : isFlsim ? 200 : 100;
+  const { labels } = train;
+  const isSlow = name.startsWith('slow-');
+  const partition = isSlow ? partitionWithSlowTenth(train, users, seed) : partitionOf(train, users, seed);
   return {
-    model: models[name](),
+    model: isMnist ? logisticRegression() : isFlsim ? flsimCnn() : fedmlCifarCnn(),
     users,
     batchSize: isMnist ? 10 : 20,
-    learningRate: name === 'flsim' ? 0.1 : 0.03,
+    learningRate: isFlsim ? 0.1 : 0.03,
     target: isMnist ? 0.8 : 0.5,
     evaluateEvery: isMnist ? 1 : 2,
-    countOf: (user) => partition.users[user]?.length ?? 0,
-    samplesOf: (user) => ({ dataset: train, indices: partition.users[user] ?? new Uint32Array() }),
+    countOf: (user) => partition[user]?.length ?? 0,
+    samplesOf: (user) => ({ dataset: train, indices: partition[user] ?? new Uint32Array() }),
     ...testParts(test, seed),
-    about: `${train.name}: ${describePartition(partitionStatistics(partition.users, labels))}\n${plotPartition(partition.users)}`,
+    ...(isSlow && { partTest: slowPart(allSamples(test)) }),
+    about: `${train.name}: ${describePartition(partitionStatistics(partition, labels))}\n${plotPartition(partition)}`,
   };
+}
+
+type Labelled = Pick<Dataset, 'labels' | 'classes'>;
+
+function partitionOf({ labels, classes }: Labelled, users: number, seed: number): readonly Uint32Array[] {
+  return partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed }).users;
+}
+
+/** The first tenth of the users has all examples of the slow classes, and no others. */
+function partitionWithSlowTenth(train: Labelled, users: number, seed: number): readonly Uint32Array[] {
+  const all = Uint32Array.from(train.labels.keys());
+  const isSlow = (n: number): boolean => SLOW_CLASSES.includes(train.labels[n] as number);
+  const shares = [all.filter(isSlow), all.filter((n) => !isSlow(n))].map((own, n) => {
+    const labels = Uint8Array.from(own, (example) => train.labels[example] as number);
+    const count = n === 0 ? users / 10 : users - users / 10;
+    const parts = partitionOf({ labels, classes: train.classes }, count, seed);
+    return parts.map((part) => part.map((place) => own[place] as number));
+  });
+  return shares.flat();
+}
+
+function slowPart({ dataset, indices }: Samples): Samples {
+  return { dataset, indices: indices.filter((n) => SLOW_CLASSES.includes(dataset.labels[n] as number)) };
 }
 
 function fontShelf(): ExampleShelf {
@@ -82,6 +112,22 @@ async function femnistTask(seed: number, shelf: ExampleShelf): Promise<LearnTask
     samplesOf: (user, most = Number.POSITIVE_INFINITY) => takeExamples(shelf, user, most, writers.user),
     ...testParts(writers.test(FONT_TEST_USERS, 10), seed),
     about: `${writers.name}: ${FONT_USERS} users, about 200 examples each`,
+  };
+}
+
+/** The first tenth of the writers writes only the slow classes, the others write only the rest. The test has all classes. */
+async function slowFemnistTask(seed: number, shelf: ExampleShelf): Promise<LearnTask> {
+  const isOwn = (user: number, label: number): boolean => SLOW_CLASSES.includes(label) === user < SLOW_FONT_USERS / 10;
+  const writers = await loadFontWriters(WRITERS, { isOwn });
+  const test = writers.test(FONT_TEST_USERS, 10);
+  return {
+    ...FEMNIST_TRAINING,
+    users: SLOW_FONT_USERS,
+    countOf: (user) => writers.count(user),
+    samplesOf: (user, most = Number.POSITIVE_INFINITY) => takeExamples(shelf, user, most, writers.user),
+    ...testParts(test, seed),
+    partTest: slowPart(allSamples(test)),
+    about: `${writers.name}: ${SLOW_FONT_USERS} users, about 200 examples each`,
   };
 }
 

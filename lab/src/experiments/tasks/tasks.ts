@@ -12,7 +12,10 @@ export const MODELS: Readonly<Record<string, () => Model>> = {
 };
 
 /** A cell of an experiment. */
-export type Cell = TimedCell<ExperimentTask>;
+export interface Cell extends TimedCell<ExperimentTask> {
+  /** Its line in tables and figures, if several have the same protocol. */
+  readonly line?: string;
+}
 
 export interface ExperimentTask extends ScheduledTask {
   readonly dataset: 'MNIST' | 'FEMNIST' | 'CIFAR-10';
@@ -30,6 +33,11 @@ export interface ExperimentTask extends ScheduledTask {
   readonly step: { readonly buffers: TaskStep; readonly rounds: TaskStep };
   /** A folder with LEAF's FEMNIST, instead of the stand-in. */
   readonly leaf?: string;
+}
+
+/** Titles say that the stand-in is no data of people. */
+export function titleOf({ dataset, leaf }: Pick<ExperimentTask, 'dataset' | 'leaf'>): string {
+  return dataset === 'FEMNIST' && leaf === undefined ? 'FEMNIST stand-in (48 fonts)' : dataset;
 }
 
 interface TaskStep {
@@ -53,6 +61,13 @@ const STEP: ExperimentTask['step'] = {
 };
 
 type GivenTask = Omit<ExperimentTask, 'charged' | 'dimension' | 'step'>;
+
+/** Results are of seeds from here on. Rates are chosen on smaller ones. */
+export const FIRST_SEED = 101;
+
+export function freshSeeds(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => FIRST_SEED + n);
+}
 
 /** By its name in costs.json. */
 export function modelOf(name: string): Model {
@@ -105,3 +120,21 @@ export const CIFAR_FLSIM: ExperimentTask = task({
   target: 0.5,
   cap: { buffers: 600, rounds: 150 },
 });
+
+/** A tenth of the users is ten times as slow as the others, and only these have examples of two of the classes. */
+function slowTenth(base: ExperimentTask, learn: TaskName, users: number, seconds: number): ExperimentTask {
+  return {
+    ...base,
+    learn,
+    users,
+    slow: { users: users / 10, times: 10 },
+    cap: { buffers: 2000, rounds: 2000, seconds },
+  };
+}
+
+/** The virtual time of a run: about twice what no secure aggregation needs to its target. */
+export const SLOW_TENTHS: readonly ExperimentTask[] = [
+  slowTenth(MNIST, 'slow-mnist', 1000, 400),
+  slowTenth(FEMNIST, 'slow-femnist', 1000, 900),
+  slowTenth(CIFAR_FLSIM, 'slow-flsim', 200, 900),
+];

@@ -21,12 +21,14 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
   const level = protocol === 'no SA' ? undefined : LEVEL;
   const { target, learn } = task;
+  const isWhole = task.cap.seconds !== undefined;
   const { rate, momentum, damping = 'none' } = step;
   return {
     name: orderDigest(
       order,
       ...[learn, seed, target, rate, momentum, damping, level ?? 'floats', task.leaf ?? '', EVALUATIONS],
       task.learningRate ?? '',
+      ...(isWhole ? ['to the end'] : []),
     ),
     updates: order.reduce((sum, version) => sum + version.length, 0),
     rank,
@@ -37,6 +39,7 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
       level,
       target,
       evaluations: EVALUATIONS,
+      ...(isWhole && { isWhole }),
       task: learn,
       leaf: task.leaf,
       learningRate: task.learningRate,

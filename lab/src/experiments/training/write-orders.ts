@@ -41,7 +41,7 @@ export async function writeOrders(jobs: readonly NamedJob[], target: OrdersTarge
 
 /** An update is its user, its trip, the version it starts from and its weight. */
 function orderOf(name: string, job: TrainJob, task: LearnTask): object {
-  const { order, seed, step, level, target, evaluations, protocols } = job;
+  const { order, seed, step, level, target, evaluations, isWhole, protocols } = job;
   return {
     name,
     task: job.task,
@@ -52,12 +52,13 @@ function orderOf(name: string, job: TrainJob, task: LearnTask): object {
     level,
     target,
     evaluations,
+    ...(isWhole && { isWhole }),
     order: order.map((updates) => updates.map(({ user, trip, trainedOn, weight }) => [user, trip, trainedOn, weight])),
   };
 }
 
 function writeTask(folder: string, { task: name, seed }: TrainJob, task: LearnTask): void {
-  const { users, quickTest, wholeTest, countOf, samplesOf, batchSize, evaluateEvery, model } = task;
+  const { users, quickTest, wholeTest, partTest, countOf, samplesOf, batchSize, evaluateEvery, model } = task;
   const all = Array.from({ length: users }, (_, user) => user);
   const counts = all.map(countOf);
   const train = samplesOf(0, 0).dataset;
@@ -70,6 +71,7 @@ function writeTask(folder: string, { task: name, seed }: TrainJob, task: LearnTa
     ...(isShared && { indices: all.flatMap((user) => Array.from(samplesOf(user).indices)) }),
     quickTest: placesOf(quickTest),
     wholeTest: placesOf(wholeTest),
+    ...(partTest !== undefined && { partTest: placesOf(partTest) }),
   });
   const data = slugOf(train.name);
   writeJson(folder, `${name}.task`, { data, batchSize, evaluateEvery, model: networkOf(model) });

@@ -12,7 +12,7 @@ import { LightSecAggScheme } from '../timed/lightsecagg-scheme.ts';
 import { OneShotScheme } from '../timed/one-shot-scheme.ts';
 import { PaperScheme } from '../timed/paper-scheme.ts';
 import { PlainScheme } from '../timed/plain-scheme.ts';
-import { rounds } from '../timed/rounds.ts';
+import { type RoundEnd, rounds } from '../timed/rounds.ts';
 import { type Scheme, Timeline } from '../timed/timeline.ts';
 import type { Arrivals, Fleet, TimedEvent } from '../timed/trip.ts';
 import { type Schedule, scheduleOf } from './trajectory.ts';
@@ -41,7 +41,14 @@ export interface ScheduledTask {
   /** The network, by name: its training time and dimension are charged. */
   readonly charged: string;
   /** The number of versions after which a run is given up, asynchronous and in rounds. */
-  readonly cap: { readonly buffers: number; readonly rounds: number };
+  readonly cap: {
+    readonly buffers: number;
+    readonly rounds: number;
+    /** The virtual time at which a run ends, whatever it has reached. */
+    readonly seconds?: number;
+  };
+  /** Users that are always slow, by their numbers. */
+  readonly slow?: { readonly users: number; readonly times: number };
 }
 
 export interface Cell<Task extends ScheduledTask = ScheduledTask> {
@@ -58,6 +65,14 @@ export interface Cell<Task extends ScheduledTask = ScheduledTask> {
   readonly places?: 'unlimited' | number;
   readonly compute: Compute;
   readonly dropouts: number;
+  /** Of rounds: over-selection, or a deadline. */
+  readonly end?: RoundEnd;
+  /** Of `one-shot` mode: the policy's fields of the same names. */
+  readonly policy?: {
+    readonly minimum?: number;
+    readonly versionMinimum?: number;
+    readonly stepUpdates?: number;
+  };
 }
 
 export const CELL: Omit<Cell, 'task' | 'protocol'> = {
@@ -72,7 +87,7 @@ export const CELL: Omit<Cell, 'task' | 'protocol'> = {
 
 /** Steps of the quantiser to the unit. */
 export const LEVEL: number = 2 ** 16;
-/** Threads of the server that open sums in `one-shot` mode. */
+/** Threads of the server that open sums, in every protocol. */
 const OPENERS = 4;
 
 export function isSynchronous({ protocol }: Pick<Cell, 'protocol'>): boolean {
@@ -102,14 +117,20 @@ const PLACES_AN_UPDATE = 4;
 
 /** Without a bound, every user may train. */
 function admissionOf(cell: Cell): Pick<Fleet, 'admission'> {
-  const { bufferSize, places = PLACES_AN_UPDATE * bufferSize } = cell;
+  const { bufferSize, policy: { stepUpdates = bufferSize, versionMinimum = minimumOf(cell) } = {} } = cell;
+  const { places = PLACES_AN_UPDATE * stepUpdates } = cell;
   if (places === 'unlimited') return {};
-  return { admission: { places, ...(isOneVersion(cell) && { minimum: defaultMinimum(bufferSize, 0) }) } };
+  return { admission: { places, ...(isOneShot(cell.protocol) && { minimum: versionMinimum }) } };
 }
 
-/** A batch of `one-shot` mode has one version of the model. The buffers of all other protocols mix versions, as in the paper. */
-export function isOneVersion({ protocol }: Pick<Cell, 'protocol'>): boolean {
-  return isOneShot(protocol);
+/** Kmin. */
+function minimumOf({ bufferSize, policy }: Cell): number {
+  return policy?.minimum ?? defaultMinimum(bufferSize, 0);
+}
+
+/** A batch of `one-shot` mode has one version of the model by default. The buffers of all other protocols mix versions, as in the paper. */
+export function isOneVersion({ protocol, policy }: Pick<Cell, 'protocol' | 'policy'>): boolean {
+  return isOneShot(protocol) && policy?.versionMinimum === undefined;
 }
 
 function isOneShot(protocol: ProtocolName): protocol is OneShotName {
@@ -129,25 +150,31 @@ export function scheduleCell(cell: Cell, costs: Costs, examplesOf: (user: number
     dropouts: cell.dropouts,
     weightOf: agedWeight,
     bufferSize: cell.bufferSize,
-    ...(isOneVersion(cell) && { versions: 'one', minimum: defaultMinimum(cell.bufferSize, 0) }),
+    ...(isOneShot(cell.protocol) && { ...cell.policy, versions: 'one', minimum: minimumOf(cell) }),
+    ...(task.slow !== undefined && { slowdown: slowdownOf(task.slow) }),
     ...admissionOf(cell),
     seed: cell.seed,
   };
-  const charges = new Charges(costs, task.dimension);
+  const charges = new Charges(costs, task.dimension, OPENERS);
+  const { buffers, rounds: most, seconds } = task.cap;
   if (isSynchronous(cell)) {
-    const schedule = scheduleOf(roundsOf(cell, fleet, charges), task.cap.rounds);
+    const schedule = scheduleOf(roundsOf(cell, fleet, charges), most, seconds);
     return { ...schedule, utilisation: {} };
   }
   const timeline = new Timeline(fleet);
   const scheme = schemeOf(cell, timeline, charges);
-  const schedule = scheduleOf(timeline.run(scheme), task.cap.buffers);
+  const schedule = scheduleOf(timeline.run(scheme), buffers, seconds);
   return { ...schedule, utilisation: scheme.utilisation(timeline.now) };
 }
 
-function roundsOf({ protocol, concurrency }: Cell, fleet: Fleet, charges: Charges): Iterable<TimedEvent> {
-  if (protocol === 'LSA sync') return rounds(fleet, charges.lightSecAggRound(concurrency));
+function slowdownOf({ users, times }: NonNullable<ScheduledTask['slow']>): (user: number) => number {
+  return (user) => (user < users ? times : 1);
+}
+
+function roundsOf({ protocol, concurrency, end }: Cell, fleet: Fleet, charges: Charges): Iterable<TimedEvent> {
+  if (protocol === 'LSA sync') return rounds(fleet, charges.lightSecAggRound(concurrency), end);
   const name = protocol === 'SecAgg' ? 'SecAgg' : 'SecAgg+';
-  return rounds(fleet, charges.pairwiseRound(name, concurrency, defaultThreshold(concurrency)));
+  return rounds(fleet, charges.pairwiseRound(name, concurrency, defaultThreshold(concurrency)), end);
 }
 
 function schemeOf(cell: Cell, timeline: Timeline, charges: Charges): Scheme {
@@ -159,7 +186,7 @@ function schemeOf(cell: Cell, timeline: Timeline, charges: Charges): Scheme {
       return new PaperScheme(timeline, charges.paper(bufferSize));
     case 'BASA one-shot':
     case 'BASA one-shot (3 of 4)':
-      return new OneShotScheme(timeline, charges.oneShot(protocol, bufferSize, OPENERS));
+      return new OneShotScheme(timeline, charges.oneShot(protocol, bufferSize));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -172,13 +199,14 @@ function schemeOf(cell: Cell, timeline: Timeline, charges: Charges): Scheme {
 }
 
 /** Returns the prices that must be measured before the cell can be priced. */
-export function needsOf({ task, protocol, concurrency, bufferSize, compute, dropouts }: Cell): CostNeeds {
+export function needsOf({ task, protocol, concurrency, bufferSize, compute, dropouts, end }: Cell): CostNeeds {
   const { dimension } = task;
   const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
     // In these a drop-out costs no one else anything.
     const isAlone = name === 'BASA paper' || isOneShot(name);
-    return (isAlone || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
+    const isWhole = dropouts === 0 && end === undefined;
+    return (isAlone || isWhole ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });
   const isLightSecAgg = protocol.startsWith('LSA');
   const summed = protocol === 'LSA sync' ? concurrency : bufferSize;

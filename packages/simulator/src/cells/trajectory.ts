@@ -31,12 +31,17 @@ export interface Schedule {
   readonly meanAge: number;
 }
 
-/** The first `versions` of a simulation. */
-export function scheduleOf(events: Iterable<TimedEvent>, versions: number): Schedule {
+/** The first `versions` of a simulation, or those of its first `seconds`. */
+export function scheduleOf(
+  events: Iterable<TimedEvent>,
+  versions: number,
+  seconds = Number.POSITIVE_INFINITY,
+): Schedule {
   const order: OrderedUpdate[][] = [];
   const times: number[] = [];
   let [trips, lost, droppedOut, staleness, age, updates] = [0, 0, 0, 0, 0, 0];
   for (const event of events) {
+    if (event.time > seconds) break;
     if (event.kind === 'departed') trips++;
     else if (event.kind === 'ended') {
       if (event.fate === 'lost' || event.fate === 'stale') lost++;

@@ -18,19 +18,20 @@ const LEASE_SECONDS = 1;
 const MIN_SHARD_ELEMENTS = 1 << 16;
 
 export class Charges {
-  readonly #dimension: number;
   readonly #modulus: ModulusKind;
+  /** The server splits every vector over this many threads at most, in every protocol. */
+  readonly #shards: number;
   readonly #tariff: Tariff;
 
   /** `modulus` is that of BASA, SecAgg and SecAgg+. */
-  constructor(costs: Costs, dimension: number, modulus: ModulusKind = 'ring') {
-    this.#dimension = dimension;
+  constructor(costs: Costs, dimension: number, threads = 1, modulus: ModulusKind = 'ring') {
+    this.#shards = Math.min(threads, Math.ceil(dimension / MIN_SHARD_ELEMENTS));
     this.#modulus = modulus;
     this.#tariff = new Tariff(costs, dimension, modulus);
   }
 
   plain(): PlainCosts {
-    return { addSeconds: this.#tariff.words('floatAdd') };
+    return { addSeconds: this.#tariff.words('floatAdd') / this.#shards };
   }
 
   /** Everything but the quantising is in the turn. */
@@ -39,7 +40,7 @@ export class Charges {
     const handling = this.#tariff.seconds(connect.server) / bufferSize;
     const key = this.#tariff.seconds(upload.authority) / bufferSize;
     const user = upload.users.map((share) => this.#tariff.ofDevice(share) + this.#tariff.words('copy'));
-    const add = this.#tariff.vectors('unpack', 'add') + this.#tariff.seconds(upload.server) / bufferSize;
+    const add = this.#tariff.vectors('unpack', 'add') / this.#shards + this.#tariff.seconds(upload.server) / bufferSize;
     return {
       quantiseSeconds: this.#tariff.vectors('quantise'),
       turnSeconds: (position) => handling + key + at(user, position) + this.#tariff.vectors('pack') + add,
@@ -49,7 +50,7 @@ export class Charges {
 
   /**
    * Nothing of a device's work depends on K; authorities expand every mask of a batch, each of them its share and all at the same time. */
-  oneShot(name: OneShotName, bufferSize: number, openers: number): OneShotCosts {
+  oneShot(name: OneShotName, bufferSize: number): OneShotCosts {
     const { upload, close } = this.#tariff.phases(name, bufferSize, 0);
     const { authorities, parts, sums } = COUNCILS[name];
     const { durable } = this.#tariff;
@@ -63,7 +64,7 @@ export class Charges {
         (size * each(close.authority) + sums * this.#tariff.vectors('pack', 'hashBody')) / authorities + durable,
       openSeconds: (size) =>
         size * each(close.server) +
-        (this.#summing(size + parts) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
+        (this.#summing(size + parts) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards,
     };
   }
 
@@ -77,24 +78,24 @@ export class Charges {
     return vectors * this.#tariff.vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : []));
   }
 
-  #shards(openers: number): number {
-    return Math.min(openers, Math.ceil(this.#dimension / MIN_SHARD_ELEMENTS));
-  }
-
   /** SecAgg and SecAgg+: keys are agreed again in every round. */
   pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
     const whole = this.#tariff.phases(name, users, 0);
     const user = (phase: Phase): number => mean(phase.users.map((share) => this.#tariff.ofDevice(share)));
     const server = (phase: Phase): number => this.#tariff.seconds(phase.server);
-    const recovery = user(whole.unmasking) + server(whole.unmasking) + this.#tariff.vectors('dequantise');
+    const opening = (phase: Phase): number => server(phase) / this.#shards;
+    const recovery =
+      user(whole.unmasking) + opening(whole.unmasking) + this.#tariff.vectors('dequantise') / this.#shards;
     const oneMore = (): number =>
-      Math.max(0, server(this.#tariff.phases(name, users, 1).unmasking) - server(whole.unmasking));
+      Math.max(0, opening(this.#tariff.phases(name, users, 1).unmasking) - opening(whole.unmasking));
     return {
       setupSeconds: user(whole.keys) + server(whole.keys) + user(whole.shares) + server(whole.shares),
       isOverlapped: false,
       maskSeconds: this.#tariff.vectors('quantise', 'pack') + user(whole['masked-input']) + this.#tariff.words('copy'),
       recoverySeconds: (dropped) =>
-        (users - dropped) * this.#tariff.vectors('unpack', 'add') + recovery + (dropped && dropped * oneMore()),
+        ((users - dropped) * this.#tariff.vectors('unpack', 'add')) / this.#shards +
+        recovery +
+        (dropped && dropped * oneMore()),
       threshold,
     };
   }
@@ -108,9 +109,11 @@ export class Charges {
       isOverlapped: true,
       maskSeconds: this.#tariff.field('quantise', 'expand', 'pack'),
       recoverySeconds: (dropped) =>
-        (users - dropped) * this.#tariff.field('unpack', 'add') +
-        this.#tariff.field('add', 'dequantise') +
-        (prices.answer.ms + prices.decode.ms) / 1000,
+        ((users - dropped) * this.#tariff.field('unpack', 'add') +
+          this.#tariff.field('add', 'dequantise') +
+          prices.decode.ms / 1000) /
+          this.#shards +
+        prices.answer.ms / 1000,
       threshold: survivors,
     };
   }
@@ -123,9 +126,10 @@ export class Charges {
       maskSeconds: this.#tariff.field('quantise', 'expand', 'pack'),
       answerSeconds: prices.answer.ms / 1000,
       decodeSeconds:
-        prices.decode.ms / 1000 +
-        bufferSize * this.#tariff.field('unpack', 'add') +
-        this.#tariff.field('add', 'dequantise'),
+        (prices.decode.ms / 1000 +
+          bufferSize * this.#tariff.field('unpack', 'add') +
+          this.#tariff.field('add', 'dequantise')) /
+        this.#shards,
       answers: publishedCode(users).survivors,
       reading: SYNCHRONISATION_READINGS[reading],
     };

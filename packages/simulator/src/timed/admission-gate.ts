@@ -4,7 +4,7 @@ import { Admission } from '@basa/protocol/one-shot';
 
 export interface GateOptions {
   readonly places: number;
-  /** Kmin of batches of one version; without it, buffers mix versions. */
+  /** The least number of updates on a version in a batch: Kmin, or `versionMinimum`; without it, buffers mix versions freely. */
   readonly minimum?: number;
 }
 
@@ -59,7 +59,7 @@ export class AdmissionGate {
     if (minimum === undefined || version >= this.#newest) return false;
     const begun = [...this.#buffers.values()].filter((one) => one.stage === 'begun' && one.version === version);
     const others = this.comingOn(version) - (this.#underWay.get(user) === version ? 1 : 0);
-    return Math.max(0, ...begun.map(({ users }) => users)) + others + 1 < minimum;
+    return begun.reduce((sum, { users }) => sum + users, 0) + others + 1 < minimum;
   }
 
   /** Returns undefined if the user has a place to train on this version; otherwise the seconds after which it asks again. */

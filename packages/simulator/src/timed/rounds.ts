@@ -16,8 +16,16 @@ export interface RoundCosts {
   readonly threshold: number;
 }
 
+/** Over-selection: a round ends before all of its users have uploaded. Those that are late have trained for nothing. */
+export interface RoundEnd {
+  /** The round ends with this many uploads. */
+  readonly first?: number | undefined;
+  /** The round ends this long after the users began to train, if there are uploads enough for a sum. */
+  readonly deadlineSeconds?: number | undefined;
+}
+
 /** Never ends. Users that drop out leave before they upload, and the server notices this immediately, which favours rounds. */
-export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, undefined> {
+export function* rounds(fleet: Fleet, costs: RoundCosts, end: RoundEnd = {}): Generator<TimedEvent, undefined> {
   let time = 0;
   let version = 0;
   for (let round = 0; ; round++) {
@@ -26,20 +34,47 @@ export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, 
       return { number, user, lane: n, version, departed: time, dropsOut: dropsOut(fleet, number) };
     });
     for (const trip of trips) yield { kind: 'departed', time, trip };
-    const stayed = trips.filter(({ dropsOut }) => !dropsOut);
-    time += roundSeconds(fleet, costs, trips, stayed);
-    for (const trip of trips) yield { kind: 'ended', time, trip, fate: trip.dropsOut ? 'dropped-out' : 'taken' };
-    if (stayed.length < costs.threshold) continue;
-    const included = stayed.map((trip): Included => ({ trip, staleness: 0, weight: 1 }));
+    const uploads = uploadsOf(fleet, costs, trips, end);
+    const taken = new Set(uploads.map(({ trip }) => trip));
+    time += roundSeconds(costs, trips.length, uploads, end);
+    for (const trip of trips)
+      yield { kind: 'ended', time, trip, fate: trip.dropsOut ? 'dropped-out' : taken.has(trip) ? 'taken' : 'lost' };
+    if (uploads.length < costs.threshold) continue;
+    const included = trips
+      .filter((trip) => taken.has(trip))
+      .map((trip): Included => ({ trip, staleness: 0, weight: 1 }));
     yield { kind: 'version', time, version: ++version, included, meanAge: 0 };
   }
 }
 
-function roundSeconds(fleet: Fleet, costs: RoundCosts, trips: readonly Trip[], stayed: readonly Trip[]): number {
+interface Upload {
+  readonly trip: Trip;
+  /** Since the users began to train. */
+  readonly seconds: number;
+}
+
+/** The uploads for which the round waits, the earliest first. */
+function uploadsOf(fleet: Fleet, { threshold }: RoundCosts, trips: readonly Trip[], end: RoundEnd): readonly Upload[] {
+  const { first = trips.length, deadlineSeconds = Number.POSITIVE_INFINITY } = end;
+  return trips
+    .filter(({ dropsOut }) => !dropsOut)
+    .map((trip) => ({ trip, seconds: tripSeconds(fleet, trip) }))
+    .sort((a, b) => a.seconds - b.seconds)
+    .filter(({ seconds }, n) => n < first && (seconds <= deadlineSeconds || n < threshold));
+}
+
+/** The server knows whether all users have uploaded, or as many as it waits for; otherwise it waits until the deadline. */
+function roundSeconds(
+  costs: RoundCosts,
+  users: number,
+  uploads: readonly Upload[],
+  { first = users, deadlineSeconds = 0 }: RoundEnd,
+): number {
   const { setupSeconds, isOverlapped, maskSeconds, recoverySeconds } = costs;
-  const slowest = Math.max(0, ...stayed.map((trip) => tripSeconds(fleet, trip)));
+  const last = uploads.at(-1)?.seconds ?? 0;
+  const slowest = uploads.length === Math.min(first, users) ? last : Math.max(last, deadlineSeconds);
   const trained = isOverlapped ? Math.max(setupSeconds, slowest) : setupSeconds + slowest;
-  return trained + maskSeconds + recoverySeconds(trips.length - stayed.length);
+  return trained + maskSeconds + recoverySeconds(users - uploads.length);
 }
 
 /** Draws different users, uniformly. */

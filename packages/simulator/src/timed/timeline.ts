@@ -156,5 +156,5 @@ export function dropsOut({ dropouts, seed }: Fleet, trip: number): boolean {
 /** Train, wait: the same draw for the same trip under every protocol. */
 export function tripSeconds(fleet: Fleet, { number, user }: Pick<Trip, 'number' | 'user'>): number {
   const stream = randomStream(fleet.seed, 'delay', number);
-  return fleet.computeSeconds(user) + drawDelay(fleet.delay, stream);
+  return (fleet.slowdown?.(user) ?? 1) * (fleet.computeSeconds(user) + drawDelay(fleet.delay, stream));
 }

@@ -10,6 +10,8 @@ export interface Fleet {
   readonly arrivals: Arrivals;
   readonly computeSeconds: (user: number) => number;
   readonly delay: Delay;
+  /** A device that is always slow takes this many times as long as others for everything before its upload. */
+  readonly slowdown?: (user: number) => number;
   /** The share of trips whose user leaves before it uploads. */
   readonly dropouts: number;
   /** The weight of an update of this age in versions. */
@@ -17,6 +19,10 @@ export interface Fleet {
   readonly bufferSize: number;
   /** Kmin: a buffer with this many updates is closed if no other user comes; K by default. */
   readonly minimum?: number;
+  /** `versionMinimum`: a batch of `one-shot` mode may mix versions if each of them has this many updates in it. */
+  readonly versionMinimum?: number;
+  /** A step of the server takes at least this many updates, from one or more batches; without it, every batch makes a version. */
+  readonly stepUpdates?: number;
   /** The versions in a buffer: one, as in `one-shot` mode, or mixed as in the paper (the default). */
   readonly versions?: TaskPolicy['versions'];
   /** The rule for the number of users that train at a time, the same as the server's; without it, every user may train. */

@@ -6,6 +6,7 @@ import {
   type Evaluation,
   initialParameters,
   randomStream,
+  type Samples,
   scoreOf,
   type Trainer,
   WeightedMean,
@@ -19,12 +20,20 @@ export interface TrainOrder {
   readonly order: Order;
   readonly seed: number;
   /** With a damping, steps are damped by the mean age of their updates, like the server's. */
-  readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
+  readonly step: {
+    /** Adam instead of momentum. */
+    readonly isAdam?: boolean;
+    readonly rate: number;
+    readonly momentum: number;
+    readonly damping?: Damping;
+  };
   /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
   readonly level?: number | undefined;
   readonly target: number;
   /** The mean of this many evaluations decides whether the target is reached; 1 by default. */
   readonly evaluations?: number;
+  /** The run goes on after the target, to its last version. */
+  readonly isWhole?: boolean;
   /**
    * The protocols whose real parties sum this many inputs, and the versions in which they do; the sums must be equal,
    * bit by bit.
@@ -39,6 +48,8 @@ export interface Trained {
   /** The first version at which the mean of the last evaluations reached the target, or undefined. */
   readonly reached: number | undefined;
   readonly wholeAccuracy: number;
+  /** Of the last version on the part of the test set that the task names. */
+  readonly partAccuracy?: number;
   readonly samples: number;
   readonly clipped: number;
   /** The number of sums that real parties made. */
@@ -67,7 +78,7 @@ export async function trainOrder(
   const parameters = initialParameters(task.model, run.seed);
   const models = new Map([[0, parameters.slice()]]);
   const lastUse = lastUses(run.order);
-  const step = createServerStep({ kind: 'fedavg', ...run.step });
+  const step = createServerStep({ kind: run.step.isAdam ? 'fedadam' : 'fedavg', ...run.step });
   const accuracy: [number, number][] = [];
   const totals = { samples: 0, clipped: 0, partySums: 0 };
   let reached: number | undefined;
@@ -83,13 +94,13 @@ export async function trainOrder(
     if (evaluation !== undefined) accuracy.push([version, scoreValue(evaluation)]);
     const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
     await onVersion({ version, trainLoss, evaluation, parameters });
-    if (evaluation !== undefined && lastMean(accuracy, run.evaluations ?? 1) >= run.target) {
-      reached = version;
-      break;
-    }
+    if (evaluation === undefined || lastMean(accuracy, run.evaluations ?? 1) < run.target) continue;
+    reached ??= version;
+    if (run.isWhole !== true) break;
   }
-  const wholeAccuracy = scoreValue(trainer.evaluate(parameters, task.wholeTest));
-  return { accuracy, reached, wholeAccuracy, ...totals };
+  const accuracyOn = (test: Samples): number => scoreValue(trainer.evaluate(parameters, test));
+  const part = task.partTest !== undefined && { partAccuracy: accuracyOn(task.partTest) };
+  return { accuracy, reached, wholeAccuracy: accuracyOn(task.wholeTest), ...part, ...totals };
 }
 
 function scoreValue(evaluation: Evaluation): number {

@@ -17,6 +17,8 @@ export interface LearnTask {
   /** A fixed part of the test set, and all of it. */
   readonly quickTest: Samples;
   readonly wholeTest: Samples;
+  /** The part of it that is looked at in the end. */
+  readonly partTest?: Samples;
   /** A description of the partition. */
   readonly about: string;
 }
