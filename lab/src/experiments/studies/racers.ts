@@ -2,7 +2,8 @@
  * The lines of tables and figures: every protocol in its strongest forms. Rounds are waited for, or over-selected; one-shot has the settings
  * that real tasks use.
  */
-import type { Delay, ProtocolName } from '@basa/simulator/virtual-time';
+import type { Delay } from '@basa/simulator';
+import type { ProtocolName } from '@basa/simulator/virtual-time';
 import type { Cell } from '../tasks/tasks.ts';
 
 type Changed = Pick<Cell, 'protocol'> &

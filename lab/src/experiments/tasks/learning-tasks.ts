@@ -74,8 +74,8 @@ export async function openTask(name: TaskName, seed: number, { leaf, shelf }: Ta
 
 type Labelled = Pick<Dataset, 'labels' | 'classes'>;
 
-function partitionOf({ labels, classes }: Labelled, users: number, seed: number): readonly Uint32Array[] {
-  return partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed }).users;
+function partitionOf({ labels, classes }: Labelled, users: number, seed: number, minimum = 10): readonly Uint32Array[] {
+  return partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed, minimum }).users;
 }
 
 /** The first tenth of the users has all examples of the slow classes, and no others. */
@@ -85,7 +85,8 @@ function partitionWithSlowTenth(train: Labelled, users: number, seed: number): r
   const shares = [all.filter(isSlow), all.filter((n) => !isSlow(n))].map((own, n) => {
     const labels = Uint8Array.from(own, (example) => train.labels[example] as number);
     const count = n === 0 ? users / 10 : users - users / 10;
-    const parts = partitionOf({ labels, classes: train.classes }, count, seed);
+    // With two classes, some users have very few examples.
+    const parts = partitionOf({ labels, classes: train.classes }, count, seed, n === 0 ? 1 : 10);
     return parts.map((part) => part.map((place) => own[place] as number));
   });
   return shares.flat();
