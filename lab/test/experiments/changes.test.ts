@@ -1,25 +1,30 @@
 /** The effect of `--rate`, `--damping`, `--leaf` and the chosen rates on the cells of a grid. */
 
-import { type Cell, FEMNIST, MNIST } from '@basa/lab/experiments/tasks/tasks.ts';
+import { type Cell, FEMNIST, FIRST_SEED, MNIST } from '@basa/lab/experiments/tasks/tasks.ts';
 import { CELL, exponential } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../src/experiments/cells/changes.ts';
 
-const cell = (changes: Partial<Cell> = {}): Cell => ({ ...CELL, task: MNIST, protocol: 'no SA', ...changes });
-const RATES = { mnist: { buffers: 0.7, rounds: 0.4, users: 0.05 } };
+const cell = (changes: Partial<Cell> = {}): Cell => ({
+  ...CELL,
+  task: MNIST,
+  protocol: 'no SA',
+  seed: FIRST_SEED,
+  ...changes,
+});
+const RATES = { mnist: { users: 0.05, lines: { 'no SA': 0.7, SecAgg: 0.4 } } };
 
 describe('chosen rates', () => {
-  it('are those of every protocol of their task', () => {
-    const [plain, masked] = changed([cell(), cell({ protocol: 'SecAgg' })], { rates: RATES });
-    for (const one of [plain, masked]) {
-      expect(one?.task.step.buffers.rate).toBe(0.7);
-      expect(one?.task.step.rounds.rate).toBe(0.4);
-      expect(one?.task.learningRate).toBe(0.05);
-    }
+  it('are those of each line, or of its protocol if the line has none of its own', () => {
+    const cells = [cell(), cell({ protocol: 'SecAgg' }), cell({ protocol: 'SecAgg', line: 'SecAgg, 24 of 32' })];
+    const [plain, masked, first] = changed(cells, { rates: RATES });
+    expect(plain?.task.step.buffers.rate).toBe(0.7);
+    expect([masked?.task.step.rounds.rate, first?.task.step.rounds.rate]).toEqual([0.4, 0.4]);
+    for (const one of [plain, masked, first]) expect(one?.task.learningRate).toBe(0.05);
   });
 
-  it('do not change seed 0, on which they are chosen, or other tasks', () => {
-    const cells = [cell({ seed: 0 }), cell({ task: FEMNIST })];
+  it('do not change the seeds on which they are chosen, or other tasks', () => {
+    const cells = [cell({ seed: 0 }), cell({ seed: FIRST_SEED - 1 }), cell({ task: FEMNIST })];
     expect(changed(cells, { rates: RATES })).toEqual(cells);
   });
 

@@ -7,7 +7,7 @@ import type { ProtocolName } from '@basa/simulator/virtual-time';
 import type { Cell } from '../tasks/tasks.ts';
 
 type Changed = Pick<Cell, 'protocol'> &
-  Partial<Pick<Cell, 'concurrency' | 'bufferSize' | 'end' | 'policy' | 'places'>> & {
+  Partial<Pick<Cell, 'concurrency' | 'bufferSize' | 'end' | 'policy' | 'places' | 'isUnweighted'>> & {
     readonly isUndamped?: boolean;
     /** The deadline of a round, in times of a trip of an average user. */
     readonly deadlineTrips?: number;
@@ -20,7 +20,9 @@ const FIRST_32 = { concurrency: 42, end: { first: 32 } };
 export const RACERS = {
   'no SA': { protocol: 'no SA' },
   'no SA, plain FedBuff': { protocol: 'no SA', places: 'unlimited', isUndamped: true },
+  'no SA, equal weights': { protocol: 'no SA', isUnweighted: true },
   'BASA paper': { protocol: 'BASA paper' },
+  'BASA paper, equal weights': { protocol: 'BASA paper', isUnweighted: true },
   'BASA one-shot': { protocol: 'BASA one-shot' },
   'BASA one-shot, 5 a version': { protocol: 'BASA one-shot', policy: { versionMinimum: 5 } },
   'BASA one-shot, 3 a version': { protocol: 'BASA one-shot', policy: { versionMinimum: 3 } },

@@ -14,9 +14,9 @@ import { SLOW_LINES, slowCell, slowTasks } from './slow-tenth.ts';
 import { linesOf, tasksOf } from './table1.ts';
 
 /** The same for every protocol, in buffers and in rounds. */
-const GRID = [0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8];
+const GRID = [0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8];
 /** For the tasks whose trainings take minutes. */
-const COARSE_GRID = [0.1, 0.3, 1, 3];
+const COARSE_GRID = [0.35, 1, 2.8, 8];
 const SEEDS = [0, 1];
 /** A rate can be stable when delays spread the ages of updates, and still oscillate when all updates have the same age. */
 const BETAS = [0, 3, 6];

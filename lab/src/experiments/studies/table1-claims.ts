@@ -163,7 +163,7 @@ function overheads(found: Lookup, task: ExperimentTask): Pair[] {
   return [[titleOf(task), mean(atSix), mean(atThree), false, atSix.map((ratio, n) => ratio / (atThree[n] as number))]];
 }
 
-/** Written down before the runs, with seeds 101 on. Rates were chosen on other seeds. */
+/** Written down before the first run, with seeds 101 to 120, and judged again on seeds 201 on with a wider grid of rates. */
 function ownClaims(found: Lookup, task: ExperimentTask, betas: readonly number[], late: readonly number[]): Ordering[] {
   const where = titleOf(task);
   const claim = (text: string, at: readonly number[], left: Racer, rival: Racer, factor: number): Ordering =>

@@ -65,6 +65,8 @@ export interface Cell<Task extends ScheduledTask = ScheduledTask> {
   readonly places?: 'unlimited' | number;
   readonly compute: Compute;
   readonly dropouts: number;
+  /** Updates have the same weight whatever their age; otherwise that of FedBuff, where single ages are known. */
+  readonly isUnweighted?: boolean;
   /** Of rounds: over-selection, or a deadline. */
   readonly end?: RoundEnd;
   /** Of `one-shot` mode: the policy's fields of the same names. */
@@ -148,7 +150,7 @@ export function scheduleCell(cell: Cell, costs: Costs, examplesOf: (user: number
     computeSeconds: (user) => secondsOf(examplesOf(user)),
     delay: cell.delay,
     dropouts: cell.dropouts,
-    weightOf: agedWeight,
+    weightOf: cell.isUnweighted ? () => 1 : agedWeight,
     bufferSize: cell.bufferSize,
     ...(isOneShot(cell.protocol) && { ...cell.policy, versions: 'one', minimum: minimumOf(cell) }),
     ...(task.slow !== undefined && { slowdown: slowdownOf(task.slow) }),
