@@ -16,7 +16,7 @@ it('the smallest p must be below 0.025 / m, the next below 0.025 / (m - 1), and 
 });
 
 describe('claims of a run', () => {
-  const weak = ordering('weak', [['a', 1, 1, false, [0.8, 0.9, 0.97, 0.85]]]);
+  const weak = ordering('weak', [['a', 1, 1, false, [0.85, 0.9, 0.95, 0.88]]]);
   const strong = ordering('strong', [['a', 1, 1, false, [0.5, 0.51, 0.49, 0.5]]]);
   const outcome = (...orderings: readonly Ordering[]): Outcome => ({
     experiment: 'x',
