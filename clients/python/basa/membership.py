@@ -100,11 +100,6 @@ class Membership:
             self._state.keep("certificate", certificate.raw)
         return certificate
 
-    @property
-    def known_version(self) -> int:
-        """Of the model that was fetched last; -1 before the first."""
-        return -1 if self._model is None else self._model.version
-
     def model(self) -> Model:
         """The newest one. The server signs its hash, and its bytes count only if they match."""
         statement, known = self._gather().statement, self._model

@@ -3,13 +3,13 @@
  * afterwards.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BasaClient, ProblemError, UnreachableError } from '@basa/client/node';
+import type { BasaClient } from '@basa/client/node';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { oneShotLines } from './fleet.ts';
 import { enrolled, Flood } from './flood.ts';
 import { memoryMiB } from './measured.ts';
-import { sdkDevice } from './sdk-device.ts';
+import { isPassing, sdkDevice } from './sdk-device.ts';
 import { fateOf } from './verdict.ts';
 
 export interface OverloadReport {
@@ -150,7 +150,7 @@ class Fleet {
     while (!this.#signal.aborted) {
       const began = Date.now();
       const result = await this.#offer(client).catch((error: unknown) => {
-        if (error instanceof ProblemError || error instanceof UnreachableError) return undefined;
+        if (isPassing(error)) return undefined;
         throw error;
       });
       if (result?.kind === 'accepted') {

@@ -1,6 +1,13 @@
 /** A device of the SDK inside the process of a trial, and updates that no quantiser rounds. */
 import { connect } from '@basa/client/internal/connect.ts';
-import { type BasaClient, inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
+import {
+  type BasaClient,
+  inMemoryStoreForTests,
+  nodeOutside,
+  ProblemError,
+  RefusedError,
+  UnreachableError,
+} from '@basa/client/node';
 import type { Signer } from '@basa/masking';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { DeviceServices } from '@basa/testkit/processes/test-processes.ts';
@@ -16,6 +23,12 @@ export function sdkDevice(services: DeviceServices, token: string, device: SdkDe
   const { signer = createNodeSigner(nodeRandomBytes(32)), outside = nodeOutside(), retry } = device;
   const floor = { minimum: 2, noNoise: true };
   return connect(outside, inMemoryStoreForTests(signer), { ...services, token, floor, ...(retry && { retry }) });
+}
+
+/** True if a service is down or overloaded, or has not heard of an authority since a restart: the device tries again. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.code === 'epochs-missing';
+  return error instanceof UnreachableError || error instanceof ProblemError;
 }
 
 export const LEVEL: number = 2 ** 16;

@@ -1,12 +1,12 @@
 /** A device of the soak test. It is honest, drops out, repeats messages, or lies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BasaClient, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import { type BasaClient, nodeOutside } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { userIdOf } from '@basa/protocol/internal/wire/devices.ts';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import { sdkDevice } from './sdk-device.ts';
+import { isPassing, sdkDevice } from './sdk-device.ts';
 
 /** The update that a device offered. The authorities say whether it is in a batch. */
 export interface Offered {
@@ -69,7 +69,7 @@ export class SoakDevice {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) throw error;
+        if (!isPassing(error)) throw error;
         if (this.#work.signal.aborted && ++late > MAX_LATE) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
