@@ -10,7 +10,7 @@ import { type AuditedBatch, countsByVersion, finalBatches, versionsOf } from '@b
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { oneShotLines } from './fleet.ts';
 import { memoryMiB, openFiles } from './measured.ts';
-import { emptyTally, SoakDevice, type SoakWork, type Tally } from './soak-device.ts';
+import { emptyTally, type Offered, SoakDevice, type SoakWork, type Tally } from './soak-device.ts';
 
 export interface SoakOptions {
   readonly buffers: number;
@@ -232,25 +232,42 @@ class ShotSums {
     const versions = await versionsOf(processes, final);
     const members = new Map<number, (AuditedBatch | undefined)[]>();
     for (const [ctx, version] of versions) members.set(version, [...(members.get(version) ?? []), final.get(ctx)]);
+    const offered = new Map<string, Offered[]>();
+    for (const one of this.#work.offered.filter(({ isLie }) => !isLie)) {
+      const name = `${one.user} ${one.version}`;
+      offered.set(name, [...(offered.get(name) ?? []), one]);
+    }
     return [...members].flatMap(([version, batches]) => {
       const counted = counts[version];
       if (version === 0 || counted === undefined) return []; // made meanwhile
       const isSpoilt = counted.every((count) => count === 0);
-      return isSpoilt || this.#isSumOf(batches, counted) ? [] : [version];
+      return isSpoilt || this.#isSumOf(version, batches, counted, offered) ? [] : [version];
     });
   }
 
-  /** A device that dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
-  #isSumOf(batches: readonly (AuditedBatch | undefined)[], counted: Int32Array): boolean {
-    const left = counted.slice();
-    const uploads = batches.flatMap((batch) => batch?.uploads ?? []);
-    const isEach = uploads.every(({ user }) => {
-      const own = this.#work.offered.filter((one) => one.user === user && !one.isLie);
-      const found = own.find(({ place }) => (left[place] ?? 0) > 0);
-      if (found !== undefined) left[found.place] = (left[found.place] ?? 0) - 1;
-      return found !== undefined;
-    });
-    return !batches.includes(undefined) && isEach && left.every((count) => count === 0);
+  /**
+   * All updates of a version were trained on one earlier version. A device that dropped out before anything left it may have offered
+   * another update on it: one of them is in the sum.
+   */
+  #isSumOf(
+    version: number,
+    batches: readonly (AuditedBatch | undefined)[],
+    counted: Int32Array,
+    offered: ReadonlyMap<string, readonly Offered[]>,
+  ): boolean {
+    const users = batches.flatMap((batch) => batch?.uploads ?? []).map(({ user }) => user);
+    const isMade = (left: Int32Array, trainedOn: number, n = 0): boolean => {
+      if (n === users.length) return left.every((count) => count === 0);
+      return (offered.get(`${users[n]} ${trainedOn}`) ?? []).some(({ place }) => {
+        if ((left[place] ?? 0) <= 0) return false;
+        const rest = left.slice();
+        rest[place] = (rest[place] ?? 0) - 1;
+        return isMade(rest, trainedOn, n + 1);
+      });
+    };
+    const { maxStaleness } = this.#work.processes.policy;
+    const earlier = Array.from({ length: Math.min(version, maxStaleness + 1) }, (_, age) => version - 1 - age);
+    return !batches.includes(undefined) && earlier.some((trainedOn) => isMade(counted, trainedOn));
   }
 }
 
