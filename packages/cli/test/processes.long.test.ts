@@ -1,7 +1,7 @@
 /** The processes that `basa` starts end with it, in any way it ends. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -102,18 +102,4 @@ it('a PostgreSQL that was started here ends with the process that started it', a
   const [said] = (await once(starter.stdout, 'data')) as [Buffer];
   starter.kill('SIGKILL');
   await untilGone(Number(said.toString()));
-});
-
-it('services of a folder that an earlier version made, with a passphrase, go on with it', async () => {
-  const own = join(folder, 'with-passphrase');
-  mkdirSync(own);
-  writeFileSync(
-    join(own, 'secrets.json'),
-    JSON.stringify({ operatorToken: 'ab'.repeat(16), passphrase: 'a passphrase' }),
-  );
-  const dev = start(['dev', '--folder', own, '--devices', '0', '--server-port', '0', '--authority-port', '0']);
-  await dev.said('Ctrl-C stops everything');
-  expect(readFileSync(join(own, 'authority.json'), 'utf8')).not.toContain('keyFile');
-  dev.child.kill('SIGINT');
-  expect((await dev.ended).code).toBe(0);
 });
