@@ -1,15 +1,13 @@
 /** The page Watch of a statistics task: results of real services in a real Chromium, with error bars, and why there are none. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BasaClient, defineFields } from '@basa/client/node';
 import { createStatisticsTask } from '@basa/client/operator';
 import { SERVER_PATH } from '@basa/protocol/http';
 import type { LiveState } from '@basa/protocol/internal/http/live.ts';
 import { freePort } from '@basa/service/free-port';
-import { bundlePages } from '@basa/testkit/browser/bundle-pages.ts';
+import { bundledPages } from '@basa/testkit/browser/bundle-pages.ts';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
-import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+import { bundledServices } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -28,19 +26,17 @@ const STATE: Omit<LiveState, 'task'> = {
   admission: { places: 0, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
 let processes: TestProcesses;
 let browser: Browser;
 let conduct: Conduct;
 let task: string;
 
 beforeAll(async () => {
-  await bundlePages(join(folder, 'pages'));
   const port = await freePort();
   processes = await TestProcesses.open({
-    bundle: await bundleProcesses(),
+    bundle: await bundledServices(),
     policy: { dimension: 1 },
-    server: { port, pagesFolder: join(folder, 'pages') },
+    server: { port, pagesFolder: await bundledPages() },
     authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
   });
   const settings = { name: 'usage', fields: FIELDS, windowMs: WINDOW_MS, bufferSize: 3, minimum: 3, unsafeExact: true };
@@ -51,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await processes?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function open(path = `#task=${task}`): Promise<Page> {
@@ -67,7 +62,7 @@ const shows = (page: Page, selector: string) => expect.poll(() => page.textConte
 async function report(battery: number, network: 'wifi' | 'mobile'): Promise<void> {
   const { urls, authorityKey } = processes;
   const [token = ''] = await processes.authority.tokens(task, 1, Date.now() + 3_600_000);
-  const identity = join(folder, 'devices', `${battery}`);
+  const identity = join(processes.folder, 'devices', `${battery}`);
   const device = await BasaClient.connect({ ...urls, task, authorityKey, token, identity, floor: { noNoise: true } });
   const result = await device.report<typeof FIELDS>({ battery, network }, { fields: FIELDS });
   expect(result.kind).toBe('accepted');

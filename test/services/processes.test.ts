@@ -9,18 +9,33 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import { TaskPolicy } from '@basa/protocol/policy';
 import { InspectAnswer } from '@basa/protocol/wire';
-import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
+import { bundledServices } from '@basa/testkit/processes/bundle.ts';
+import { type Running, startProgram } from '@basa/testkit/processes/start.ts';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, newToken, oneHot, READER, testPolicy, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN, OPERATORS } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+const bundle = await bundledServices();
+const startServer = (config: string): Running => startProgram(bundle.file('server'), [config]);
+const startAuthority = (config: string, environment = {}): Running =>
+  startProgram(bundle.file('authority'), [config], environment);
+
+async function urlOf(service: Running): Promise<string> {
+  return /listening at (\S+)/.exec(await service.said('listening at http'))?.[1] ?? '';
+}
+
+async function killed({ child, ended }: Running): Promise<void> {
+  child.kill('SIGKILL');
+  await ended;
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
 const PASSPHRASE = { BASA_AUTHORITY_PASSPHRASE: 'a passphrase of the tests' };
 const QUIET = { logLevel: 'silent', tickMs: 50 };
 const tokensOf = (...roles: readonly string[]) => [{ tokenHash: OPERATORS[0].tokenHash, roles }];
-let authority: ServiceProcess;
-let server: ServiceProcess;
+let authority: Running;
+let server: Running;
 let urls: { authority: string; server: string };
 let keys: { authority: Uint8Array; server: Uint8Array };
 
@@ -66,21 +81,21 @@ const keyAt = async (url: string, path: string): Promise<Uint8Array> =>
   new Uint8Array(Buffer.from((await ask<{ publicKey: string }>(url, path)).publicKey, 'hex'));
 
 beforeAll(async () => {
-  authority = new ServiceProcess('authority', authorityConfig(), PASSPHRASE);
-  urls = { authority: await authority.url(), server: '' };
+  authority = startAuthority(authorityConfig(), PASSPHRASE);
+  urls = { authority: await urlOf(authority), server: '' };
   keys = { authority: await keyAt(urls.authority, AUTHORITY_PATH.about), server: new Uint8Array() };
-  server = new ServiceProcess('server', serverConfig());
-  urls.server = await server.url();
+  server = startServer(serverConfig());
+  urls.server = await urlOf(server);
   keys.server = await keyAt(urls.server, SERVER_PATH.about);
 });
 afterAll(async () => {
-  await server.kill();
-  await authority.kill();
+  await killed(server);
+  await killed(authority);
 });
 
 /** A new task of a server, and its first three devices. */
-async function threeDevices(at: ServiceProcess, serverKey: Uint8Array) {
-  const url = await at.url();
+async function threeDevices(at: Running, serverKey: Uint8Array) {
+  const url = await urlOf(at);
   const policy = TaskPolicy.encode(testPolicy({ serverKey, authorityKeys: [keys.authority] }));
   const { task } = await ask<{ task: string }>(urls.authority, AUTHORITY_PATH.tasks, policy);
   await ask(url, SERVER_PATH.tasks, { policy: toHex(policy) });
@@ -118,15 +133,15 @@ it('a server killed in the middle of uploads goes on with them, and counts every
       [b, 1, (sent: number) => sent === 0],
       [c, 2, (sent: number) => sent > 0],
     ] as const) {
-      let killed: Promise<void> | undefined;
+      let death: Promise<void> | undefined;
       const off = client.on('progress', ({ step, sent = 0 }) => {
-        if (step === 'upload' && isNow(sent)) killed ??= server.kill();
+        if (step === 'upload' && isNow(sent)) death ??= killed(server);
       });
       await expect(client.contribute(oneHot(place), { trainedOn: 0 })).rejects.toThrow('does not answer');
       off();
-      await killed;
-      server = new ServiceProcess('server', serverConfig({ port }));
-      await server.url();
+      await death;
+      server = startServer(serverConfig({ port }));
+      await urlOf(server);
       expect(await client.resume()).toMatchObject({ kind: 'accepted' });
     }
     await reached(urls.server, task, 1);
@@ -141,34 +156,31 @@ it('a server killed in the middle of uploads goes on with them, and counts every
 
 it('an authority killed right after its vote knows the batch of each upload again, and votes for it again', async () => {
   const proxy = await ServiceProxy.before(() => urls.authority);
-  const behind = new ServiceProcess(
-    'server',
-    serverConfig({ dataFolder: join(folder, 'behind'), authorityUrl: proxy.url }),
-  );
-  const url = await behind.url();
+  const behind = startServer(serverConfig({ dataFolder: join(folder, 'behind'), authorityUrl: proxy.url }));
+  const url = await urlOf(behind);
   const { task, clients } = await threeDevices(behind, await keyAt(url, SERVER_PATH.about));
-  let killed: Promise<void> | undefined;
+  let death: Promise<void> | undefined;
   proxy.onAnswer = ({ path }, answer) => {
     if (path !== AUTHORITY_PATH.batchVotes(task)) return answer;
-    killed ??= authority.kill();
+    death ??= killed(authority);
     return 'cut';
   };
   try {
     for (const [n, client] of clients.entries())
       expect(await client.contribute(oneHot(n), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
-    await until(() => killed !== undefined);
-    await killed;
+    await until(() => death !== undefined);
+    await death;
     proxy.behave();
     const { port } = new URL(urls.authority);
-    authority = new ServiceProcess('authority', authorityConfig({ port: Number(port) }), PASSPHRASE);
-    await authority.url();
+    authority = startAuthority(authorityConfig({ port: Number(port) }), PASSPHRASE);
+    await urlOf(authority);
     await reached(url, task, 1);
     const inspected = proxy.passed.filter(({ asked }) => asked.path === AUTHORITY_PATH.inspections(task));
     const { verdicts } = InspectAnswer.decode(inspected.at(-1)?.answer.body as Uint8Array);
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['used', 'used', 'used']);
   } finally {
     for (const client of clients) await client.close();
-    await behind.kill();
+    await killed(behind);
     await proxy.close();
   }
 });
@@ -183,11 +195,11 @@ function contentOf(path: string): readonly string[] {
 }
 
 /** Ends by itself with this code and one line, and leaves its folder as it was. */
-async function failsToStart(service: ServiceProcess, code: number, line: RegExp, data: string): Promise<void> {
+async function failsToStart(service: Running, code: number, line: RegExp, data: string): Promise<void> {
   const before = contentOf(data);
   const ended = await service.ended;
-  expect(ended.err.trimEnd()).toMatch(line);
-  expect(ended.err.trimEnd()).not.toContain('\n');
+  expect(ended.errors.trimEnd()).toMatch(line);
+  expect(ended.errors.trimEnd()).not.toContain('\n');
   expect(ended.code).toBe(code);
   expect(contentOf(data)).toEqual(before);
 }
@@ -197,7 +209,7 @@ it('a folder that is in use does not change', async () => {
   // The next user of the folder removes the uploads of the batch that it summed.
   await until(() => filesBelow(join(data, 'blobs', 'uploads')).length === 0);
   await failsToStart(
-    new ServiceProcess('server', serverConfig()),
+    startServer(serverConfig()),
     4,
     /^server: .* is in use by process \d+; stop it \(kill \d+\), or use another folder$/,
     data,
@@ -209,8 +221,9 @@ it('both stop when they are asked to, with exit code 0', async () => {
     ['server', server],
     ['authority', authority],
   ] as const) {
-    const { code, out, err } = await service.stop();
-    expect([code, err]).toEqual([0, '']);
+    service.child.kill('SIGTERM');
+    const { code, out, errors } = await service.ended;
+    expect([code, errors]).toEqual([0, '']);
     expect(out).toMatch(new RegExp(`${name}: stopped\\n$`));
   }
 });
@@ -221,14 +234,14 @@ it('a port that is in use, wrong words in the configuration, a secret in the fil
   const { port } = busy.address() as { port: number };
   try {
     const data = join(folder, 'server');
-    const start = (more: object) => new ServiceProcess('server', serverConfig(more));
+    const start = (more: object) => startServer(serverConfig(more));
     const aside = join(folder, 'aside');
     await Promise.all([
       failsToStart(start({ port, dataFolder: aside }), 6, /^server: port \d+ of 127.0.0.1 is in use/, data),
       failsToStart(start({ colour: 'blue' }), 2, /^server: configuration: colour is not a known key/, data),
       failsToStart(start({ authorityKey: 'abc' }), 2, /^server: configuration: authorityKey /, data),
       failsToStart(
-        new ServiceProcess('authority', authorityConfig({ passphrase: 'in the file' })),
+        startAuthority(authorityConfig({ passphrase: 'in the file' })),
         2,
         /^authority: configuration: passphrase is a secret/,
         join(folder, 'authority'),
@@ -255,7 +268,7 @@ it('a folder that is damaged, of the other service, of a newer format or without
   });
   const keyless = copied('keyless', (bytes) => bytes);
   writeFileSync(join(keyless, 'server.key'), 'lost\n');
-  const start = (dataFolder: string) => new ServiceProcess('server', serverConfig({ dataFolder }));
+  const start = (dataFolder: string) => startServer(serverConfig({ dataFolder }));
   const wrong = { BASA_AUTHORITY_PASSPHRASE: 'not the passphrase' };
   const theirs = data('authority');
   await Promise.all([
@@ -265,5 +278,5 @@ it('a folder that is damaged, of the other service, of a newer format or without
     failsToStart(start(theirs), 3, /is the data folder of a BASA authority/, theirs),
   ]);
   const own = authorityConfig();
-  await failsToStart(new ServiceProcess('authority', own, wrong), 5, /passphrase does not open the keys/, theirs);
+  await failsToStart(startAuthority(own, wrong), 5, /passphrase does not open the keys/, theirs);
 });

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { bundleFolder } from '../processes/bundle.ts';
 import { ROOT } from '../root.ts';
 import { writeDocuments } from './page-frame.ts';
 
@@ -44,6 +45,15 @@ export async function bundlePages(folder: string): Promise<Metafile['outputs']> 
   copyFileSync(join(site, 'icon.svg'), join(folder, 'icon.svg'));
   writeDocuments(site, folder);
   return Object.assign({}, ...made.map(({ metafile }) => metafile.outputs)) as Metafile['outputs'];
+}
+
+let pages: Promise<string> | undefined;
+
+/** The folder of the pages, bundled once in a process. */
+export function bundledPages(): Promise<string> {
+  const folder = bundleFolder('pages');
+  pages ??= bundlePages(folder).then(() => folder);
+  return pages;
 }
 
 function bundle(folder: string, entries: Readonly<Record<string, string>>) {

@@ -11,9 +11,9 @@ import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
-import { bundleProcesses } from '../processes/bundle.ts';
+import { bundledServices } from '../processes/bundle.ts';
 import { TestProcesses } from '../processes/test-processes.ts';
-import { bundlePages } from './bundle-pages.ts';
+import { bundledPages } from './bundle-pages.ts';
 
 const LEVEL = 2 ** 16;
 export const BUFFER_SIZE = 3;
@@ -40,11 +40,10 @@ export class TestPages {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
-    await bundlePages(join(folder, 'pages'));
     const port = await freePort();
     const model = logisticRegression();
     const processes = await TestProcesses.open({
-      bundle: await bundleProcesses(),
+      bundle: await bundledServices(),
       policy: {
         name: ascii('MNIST'),
         ...(isPaper
@@ -67,7 +66,7 @@ export class TestPages {
       },
       server: {
         port,
-        pagesFolder: join(folder, 'pages'),
+        pagesFolder: await bundledPages(),
         sharesFolder: join(folder, 'shares'),
         tokensFolder: join(folder, 'tokens'),
         unsafePaperMode: isPaper,

@@ -92,3 +92,11 @@ export async function bundleProcesses<Name extends string = never>({
   });
   return { file: (name) => join(folder, `${name}.js`) };
 }
+
+let services: Promise<Bundle> | undefined;
+
+/** The services as they are, bundled once in a process. */
+export function bundledServices(): Promise<Bundle> {
+  services ??= bundleProcesses();
+  return services;
+}

@@ -1,47 +1,12 @@
 /** `basa` as a process, as a person would start it. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { bundleBasa } from '../processes/bundle-basa.ts';
+import { type Running, startProgram } from '../processes/start.ts';
 import type { Ended } from './basa.ts';
 
 const MAIN = await bundleBasa();
 
-export interface Running {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  /** Fulfilled when standard output holds this text. */
-  said(text: string): Promise<string>;
-}
-
-export function start(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-  cwd?: string,
-): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd,
-    env: { ...process.env, NODE_OPTIONS: '', ...environment },
-  });
-  let [out, errors] = ['', ''];
-  const listeners = new Set<() => void>();
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-    for (const listener of listeners) listener();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk.toString();
-  });
-  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, out, errors })));
-  const said = (text: string): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (out.includes(text)) resolve(out);
-      };
-      listeners.add(look);
-      look();
-      void ended.then(({ code }) => reject(new Error(`ended with ${code} before it said "${text}": ${errors}`)));
-    });
-  return { child, ended, said };
-}
+export const start = (args: readonly string[], environment?: Readonly<Record<string, string>>, cwd?: string): Running =>
+  startProgram(MAIN, args, environment, cwd);
 
 export function basa(
   args: readonly string[],
