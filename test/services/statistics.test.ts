@@ -279,27 +279,21 @@ describe('a window', () => {
     expect(await results(world)).toMatchObject([{ devices: 4, lost: 4, fields: [{ mean: 0 }, {}] }]);
   });
 
-  it('is in the live view', async () => {
+  it('is in the live view and in the metrics', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'basa-live-'));
     writeFileSync(join(folder, 'index.html'), '<!doctype html><title>x</title>');
     const world = await opened(statisticsPolicy({ unsafeExact: true }), ALONE, { pages: { folder } });
     for (const device of await devicesOf(world, 4)) await device.report({ screenMs: 200, country: 'at' });
     await until(world, counted(world, 4));
     const { body } = await asOperator(fetch, 'GET', new URL(SERVER_PATH.events(world.task), world.server.url));
-    let text = '';
+    let events = '';
     for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-      text += new TextDecoder().decode(chunk);
-      if (text.includes('\n\n')) break;
+      events += new TextDecoder().decode(chunk);
+      if (events.includes('\n\n')) break;
     }
-    const state = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '{}') as LiveState;
+    const state = JSON.parse(/^data: (.*)$/m.exec(events)?.[1] ?? '{}') as LiveState;
     expect(state.batches.map(({ version }) => version)).toEqual([world.now / MINUTE]);
     expect(state.windows).toMatchObject([{ devices: 4, lost: 0, fields: [{ name: 'screenMs', mean: 200 }, {}] }]);
-  });
-
-  it('is shown to operators: in metrics', async () => {
-    const world = await opened(statisticsPolicy({ unsafeExact: true }));
-    for (const device of await devicesOf(world, 4)) await device.report({ screenMs: 200, country: 'at' });
-    await until(world, counted(world, 4));
     const text = new TextDecoder().decode(await operate(world.wire.fetch, 'GET', new URL('/metrics', world.serverUrl)));
     expect(text).toMatch(/basa_statistics_devices\{task="[^"]*"\} 4/);
     expect(text).toMatch(/basa_statistics_mean\{task="[^"]*",field="screenMs"\} 200/);
