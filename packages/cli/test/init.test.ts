@@ -2,8 +2,9 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Running } from '@basa/testkit/processes/start.ts';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
+import { basa, start } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const folder = fs.mkdtempSync(join(tmpdir(), 'basa-init-'));
