@@ -10,10 +10,14 @@ import { retrySentence, sentenceOf } from '../src/shell/sentences.ts';
 import { words } from './support/words.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-errors-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  for (const one of [folder, old]) rmSync(one, { recursive: true, force: true });
+});
 const file = join(folder, 'a-file');
 writeFileSync(file, 'four');
 const missing = join(folder, 'missing', 'x');
+const old = mkdtempSync(join(tmpdir(), 'basa-errors-'));
+writeFileSync(join(old, 'secrets.json'), JSON.stringify({ operatorToken: 'ab', passphrase: 'of an earlier version' }));
 
 const HEX = '11'.repeat(32);
 const DEVICE = {
@@ -30,6 +34,7 @@ describe('one sentence and no stack for', () => {
   it.each<[string, readonly string[], string, Readonly<Record<string, string>>?]>([
     ['a file for a folder', words`dev --folder ${file}`, `${file} is a file; give the path of a folder`],
     ['a file for a new project', words`new ${file}`, `${file} is a file; give the path of a folder`],
+    ['a folder of an earlier version', words`dev --statistics --folder ${old}`, 'was made by an earlier version'],
     ['a missing update', words`client --update ${missing}`, `${missing} does not exist`, DEVICE],
     ['a folder for an update', words`client --update ${folder}`, 'is a folder; give the path of a file', DEVICE],
     [

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AuthorityOperator, ServerOperator, tokenForAll } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
+import { CommandError } from '../shell/command.ts';
 import { localPages } from './pages.ts';
 import { authorityNames, ServiceProcesses } from './service-process.ts';
 
@@ -82,7 +83,11 @@ interface LocalSecrets {
 async function secretsOf(folder: string): Promise<LocalSecrets> {
   const path = join(folder, 'secrets.json');
   const known = await readFile(path, 'utf8').catch(() => undefined);
-  if (known !== undefined) return JSON.parse(known) as LocalSecrets;
+  if (known !== undefined) {
+    const { operatorToken, keyFile } = JSON.parse(known) as Partial<LocalSecrets>;
+    if (operatorToken !== undefined && keyFile !== undefined) return { operatorToken, keyFile };
+    throw new CommandError(`${folder} was made by an earlier version; choose another with --folder, or remove it`);
+  }
   // Random bytes need no scrypt, which takes about a second for a passphrase at every start.
   const keyFile = 'authority.key';
   await writeFile(join(folder, keyFile), nodeRandomBytes(32), { mode: 0o600 });
