@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from basa import Malformed, Problem, Unreachable, services
 from basa.errors import Refused
 from basa.link import Request, ServiceLink, exchange
-from basa.policy import council_problem
 from basa.services import Authority, agreed, check_certificate, enrol, is_endorsed, policy_of
 from basa.suite import sha256
 from basa.wire import CERTIFICATE, ENDORSEMENTS, SIGNATURE_BYTES, Message
@@ -125,18 +124,6 @@ class _Enrols:
 
 
 class Statements(Table):
-    def test_councils(self) -> None:
-        def check(n: int, t: int, f: int, good: bool, twice: int = 0) -> None:
-            keys = [bytes([index]) * 32 for index in range(n)]
-            policy = Message(authorities=keys + keys[:twice], threshold=t, one_shot=Message(tolerated=f))
-            self.assertEqual(council_problem(policy) is None, good)
-
-        sizes = "1,1,0 4,3,1 3,3,1 7,5,2 7,5,1 8,6,2"
-        wrong = "1,1,1 4,3,2 4,3,0 2,2,1 8,5,1 9,6,2 4,5,1 1,0,0 0,0,0"
-        rows = [(row, good) for good, text in ((True, sizes), (False, wrong)) for row in text.split()]
-        self.every(check, [{**dict(zip("ntf", map(int, row.split(",")))), "good": good} for row, good in rows])
-        check(3, 4, 1, False, twice=1)
-
     def test_a_certificate_of_one_authority_has_its_signature_only_and_names_task_and_device(self) -> None:
         def check(refused: Optional[str], asked: int = 1, change: Any = (), policy: Message = FOUR, device: bytes = ZEROS) -> None:
             good = certificate_of([1])

@@ -1,4 +1,4 @@
-/** Checks the client in Python: its own tests, and sums with Node devices. test/services/conformance.test.ts tells it lies. */
+/** Checks the client in Python: its own tests, the vectors, and sums with Node devices. test/services/conformance.test.ts tells it lies. */
 import { spawnSync } from 'node:child_process';
 import { learnTogether, type Together, type TrainerName } from './learn-together.ts';
 import { followQuickStart } from './page.ts';
@@ -19,8 +19,10 @@ interface Ended {
 export async function runAll(): Promise<Ended> {
   const learned: Learned[] = [];
   const failed = (what: string): Ended => ({ failed: what, isGood: false, learned });
-  const tests = ['-m', 'unittest', 'discover', '-s', 'tests', '-t', '.'];
-  if (spawnSync(PYTHON, tests, { cwd: PYTHON_FOLDER, stdio: 'inherit' }).status !== 0) return failed('tests');
+  const passes = (...words: readonly string[]): boolean =>
+    spawnSync(PYTHON, words, { cwd: PYTHON_FOLDER, stdio: 'inherit' }).status === 0;
+  if (!passes('-m', 'unittest', 'discover', '-s', 'tests', '-t', '.')) return failed('tests');
+  if (!passes('../../conformance/vectors/check.py')) return failed('vectors');
   const isStopped = await stopsAtItsBudget();
   console.log(`a privacy budget of one sum ${isStopped ? 'stops the second' : 'stops nothing'}`);
   if (!isStopped) return failed('privacy budget');
