@@ -2,8 +2,6 @@
 import { isRefused } from '@basa/protocol';
 import { isEndorsedByOne } from '@basa/protocol/internal/wire/council.ts';
 import { certify, Revocations, signRevocations, taskProblem } from '@basa/protocol/internal/wire/devices.ts';
-import { DEFAULT_TRAINING } from '@basa/protocol/internal/wire/training.ts';
-import { TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { Certificate, isSigned } from '@basa/protocol/wire';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -47,18 +45,5 @@ describe('a task', () => {
     const world = alone();
     const problem = taskProblem(world.authority(0).base.ports, { ...world.policy, level: 2 ** 31, clip: 100 });
     expect(problem).toMatchObject({ reason: 'policy-invalid', detail: expect.stringContaining('could wrap') });
-  });
-
-  it.each<Partial<TaskPolicy>>([
-    { clip: 0.5 },
-    { training: { ...DEFAULT_TRAINING, learningRate: 0.2 } },
-    { training: { ...DEFAULT_TRAINING, epochs: 2 } },
-    { training: { ...DEFAULT_TRAINING, batchSize: 11 } },
-    { training: { ...DEFAULT_TRAINING, loss: 'own' } },
-  ])('with %o is another task, and reads as it was written', (change) => {
-    const { policy } = alone();
-    const changed = { ...policy, ...change };
-    expect(TaskPolicy.decode(TaskPolicy.encode(changed))).toEqual(changed);
-    expect(taskIdOf(suite, changed)).not.toEqual(taskIdOf(suite, policy));
   });
 });

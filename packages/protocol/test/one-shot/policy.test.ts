@@ -1,6 +1,7 @@
 /** The authorities that can serve the one-shot mode, and the lines of a policy that it needs. */
 import { defaultThreshold, mostTolerated } from '@basa/protocol/internal/wire/council.ts';
 import { isHolder, MAX_PARTS, oneShotOf, partsOf, vouchersOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { DEFAULT_TRAINING } from '@basa/protocol/internal/wire/training.ts';
 import {
   ENGINE,
   ONE_SHOT_DEFAULTS,
@@ -14,6 +15,7 @@ import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
 const { policy } = new ShotWorld();
+const SHOT = oneShotOf(policy);
 /** n, t and f. */
 const POSSIBLE: readonly (readonly [number, number, number])[] = [
   [1, 1, 0],
@@ -108,19 +110,24 @@ describe('a policy of the one-shot mode', () => {
     );
   });
 
-  it.each<Partial<OneShotPolicy>>([
-    { tolerated: 0 },
-    { authorityNoise: true },
-    { epochMs: 1 },
-    { stepUpdates: 64 },
-    { stepWindowMs: 1 },
-    { versionMinimum: 1 },
-    { minIntervalMs: 1 },
-    { departMs: 1 },
-    { stepUpdates: 50, combine: 'trimmed' },
-    { sealing: 'x25519+mlkem768' },
+  it.each<Partial<TaskPolicy>>([
+    { oneShot: { ...SHOT, tolerated: 0 } },
+    { oneShot: { ...SHOT, authorityNoise: true } },
+    { oneShot: { ...SHOT, epochMs: 1 } },
+    { oneShot: { ...SHOT, stepUpdates: 64 } },
+    { oneShot: { ...SHOT, stepWindowMs: 1 } },
+    { oneShot: { ...SHOT, versionMinimum: 1 } },
+    { oneShot: { ...SHOT, minIntervalMs: 1 } },
+    { oneShot: { ...SHOT, departMs: 1 } },
+    { oneShot: { ...SHOT, stepUpdates: 50, combine: 'trimmed' } },
+    { oneShot: { ...SHOT, sealing: 'x25519+mlkem768' } },
+    { clip: 0.5 },
+    { training: { ...DEFAULT_TRAINING, learningRate: 0.2 } },
+    { training: { ...DEFAULT_TRAINING, epochs: 2 } },
+    { training: { ...DEFAULT_TRAINING, batchSize: 11 } },
+    { training: { ...DEFAULT_TRAINING, loss: 'own' } },
   ])('with %o is another task, and reads as it was written', (change) => {
-    const changed = { ...policy, oneShot: { ...(policy.oneShot as OneShotPolicy), ...change } };
+    const changed = { ...policy, ...change };
     expect(TaskPolicy.decode(TaskPolicy.encode(changed))).toEqual(changed);
     expect(taskIdOf(nodeSuite, changed)).not.toEqual(taskIdOf(nodeSuite, policy));
   });
