@@ -2,7 +2,7 @@
  * An authority of a one-shot federation: the functions of the protocol over its devices, its units, and the uploads it examined since it
  * started.
  */
-import { equalBytes, fromHex, type HolderSecret, toHex } from '@basa/masking';
+import { equalBytes, fromHex, type HolderSecret, toHex, withKeysOf } from '@basa/masking';
 import { type Ctx, isRefused, type Millis, millis, type Refused, refused } from '@basa/protocol';
 import { AuthorityRole, Epochs, Parts } from '@basa/protocol/one-shot';
 import { OneShotRules, type Part } from '@basa/protocol/policy';
@@ -103,7 +103,8 @@ export class ShotAuthority {
     const request = InspectRequest.decode(bytes);
     const { task, policy, environment } = this.base.world;
     const epochs = Parts.shownEpochs(environment.tools.suite, { id: task, policy }, request.epochs);
-    const found = request.uploads.map((shown) => Parts.examineUpload(this.#ports, { id: task, policy }, shown, epochs));
+    const ports = this.#ports();
+    const found = request.uploads.map((shown) => Parts.examineUpload(ports, { id: task, policy }, shown, epochs));
     const answer = AuthorityRole.inspect(this.view, request, found);
     if (!isRefused(answer))
       for (const [n, { verdict }] of answer.verdicts.entries()) {
@@ -171,10 +172,16 @@ export class ShotAuthority {
     this.restart();
   }
 
-  get #ports(): Parts.ExaminePorts {
+  /** For all uploads of one request: each secret is derived once, as in the service. */
+  #ports(): Parts.ExaminePorts {
     const tools = this.#guardTools;
-    const epochSecret = (statement: Uint8Array) => this.epochSecret(statement);
-    return { suite: tools.suite, authority: this.base.index, epochSecret, tools };
+    const secrets = new Map<string, HolderSecret>();
+    for (const { statement } of this.view.units) {
+      const secret = this.epochSecret(statement);
+      if (secret !== undefined) secrets.set(toHex(statement), secret);
+    }
+    const suite = withKeysOf(tools.suite, [...secrets.values()]);
+    return { suite, authority: this.base.index, epochSecret: (statement) => secrets.get(toHex(statement)), tools };
   }
 
   /** Returns the secret that opens parts sealed to this epoch, if its unit lives. */
@@ -189,9 +196,10 @@ export class ShotAuthority {
   #open({ epochs, uploads }: ReleaseRequest): readonly [ShotHeader, readonly Parts.OpenedPart[]][] | Refused {
     const { task, policy, environment } = this.base.world;
     const known = Parts.shownEpochs(environment.tools.suite, { id: task, policy }, epochs);
+    const ports = this.#ports();
     const all: [ShotHeader, readonly Parts.OpenedPart[]][] = [];
     for (const shown of uploads) {
-      const opened = Parts.openParts(this.#ports, { id: task, policy }, shown, known);
+      const opened = Parts.openParts(ports, { id: task, policy }, shown, known);
       if ('kind' in opened) return opened;
       all.push([shown.header, opened]);
     }
