@@ -7,7 +7,7 @@ from __future__ import annotations
 import bisect
 import math
 import struct
-from typing import Any, Iterable, List, Mapping, Sequence, Tuple
+from typing import Iterable, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
