@@ -1,4 +1,4 @@
-/** A figure as SVG: lines with marks, axes with round numbers, a legend. It loads nothing from outside. */
+/** A figure as SVG: lines with marks, axes with round numbers, each line with its name at its end. It loads nothing from outside. */
 
 import { escapeText } from './escape.ts';
 
@@ -19,14 +19,18 @@ export interface Figure {
   readonly series: readonly Series[];
 }
 
-/** The legend next to the plot has room for the longest name in the widest possible font. */
+/** Beside the plot is room for the longest name in the widest possible font. */
 const [WIDTH, HEIGHT] = [840, 420];
 const PLOT = { left: 78, right: 540, top: 46, bottom: 366 } as const;
 /** Distinguishable by people with colour vision deficiency (Okabe and Ito), and by their marks. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
+/** Lines also differ in grey. */
+const DASHES = ['none', '8 4', '2 3', '10 3 2 3', '14 5', '5 2'];
 const MARKS = ['circle', 'square', 'diamond', 'triangle'] as const;
 
 const LABEL_WIDTH = 34;
+/** Names of lines that end close to each other move apart to this distance. */
+const NAME_HEIGHT = 19;
 
 export function figureSvg({ title, x, y, isLogarithmic = false, isWithoutMarks = false, series }: Figure): string {
   const points = series.flatMap((line) => line.points);
@@ -54,6 +58,8 @@ export function figureSvg({ title, x, y, isLogarithmic = false, isWithoutMarks =
     (n) =>
       `<text x="${xOf(places[n] as number).toFixed(1)}" y="${PLOT.bottom + 20}" text-anchor="middle">${short(places[n] as number)}</text>`,
   );
+  const ends = series.map(({ points: own }) => yOf(own.at(-1)?.[1] ?? low));
+  const names = namePlaces(ends);
   const lines = series.map((line, n) => {
     const colour = COLOURS[n % COLOURS.length] as string;
     const shown = line.points.filter(([, value]) => !isLogarithmic || value > 0);
@@ -67,8 +73,10 @@ export function figureSvg({ title, x, y, isLogarithmic = false, isWithoutMarks =
             return `${bar}${mark(n, xOf(at), yOf(value), colour)}`;
           })
           .join('');
-    const top = PLOT.top + 22 * n;
-    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>${marks}${mark(n, PLOT.right + 22, top, colour)}<text x="${PLOT.right + 34}" y="${top}" dy="4">${escapeText(line.name)}</text>`;
+    const [end, name] = [ends[n] as number, names[n] as number];
+    const leader = `<path d="M${PLOT.right + 6} ${end.toFixed(1)}L${PLOT.right + 20} ${name.toFixed(1)}" stroke="#999" fill="none"/>`;
+    const dash = DASHES[n % DASHES.length];
+    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash}"/>${marks}${leader}<text x="${PLOT.right + 24}" y="${name.toFixed(1)}" dy="4">${escapeText(line.name)}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeText(title)}" font-family="system-ui, sans-serif" font-size="13">
 <style>text{fill:#333}.grid{stroke:#ddd}</style><rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>
@@ -80,6 +88,19 @@ ${labels.join('\n')}
 ${lines.join('\n')}
 </svg>
 `;
+}
+
+/** The heights of the names, in the order of the lines: at their ends, but apart from each other and inside the plot. */
+function namePlaces(ends: readonly number[]): readonly number[] {
+  const places = [...ends];
+  const order = [...ends.keys()].sort((a, b) => (ends[a] as number) - (ends[b] as number));
+  let least = PLOT.top;
+  for (const n of order) {
+    places[n] = Math.max(least, places[n] as number);
+    least = (places[n] as number) + NAME_HEIGHT;
+  }
+  const over = Math.max(0, least - NAME_HEIGHT - PLOT.bottom);
+  return places.map((place) => place - over);
 }
 
 /** One standard deviation over seeds, up and down. */
