@@ -226,6 +226,38 @@ describe('`basa simulate`', () => {
     expect(wrong.errors).toContain('`clip` that is not a positive number');
   });
 
+  it('runs several seeds with their interval, rounds that end early, and the step of the server that was asked for', async () => {
+    const file = join(inProject('node'), 'model.ts');
+    const rest = words`--protocol none,secagg --devices 8 --at-a-time 6 --buffer 3 --versions 2 --compute 1 --seeds 2 --json`;
+    const simulated = async (...more: readonly string[]) => {
+      const { code, out, errors } = await basaHere([
+        'simulate',
+        file,
+        '--out',
+        join(folder, 'seeds'),
+        ...rest,
+        ...more,
+      ]);
+      expect([code, errors]).toEqual([0, expect.stringMatching(/protocol +seeds +accuracy, % +virtual seconds/)]);
+      const { runs } = lastLine(out) as {
+        readonly runs: readonly { protocol: string; seed: number; last: { seconds: number; loss: number } }[];
+      };
+      expect(runs.map(({ protocol, seed }) => `${protocol} ${seed}`)).toEqual([
+        'none 1',
+        'none 2',
+        'secagg 1',
+        'secagg 2',
+      ]);
+      return runs.map(({ last }) => last);
+    };
+    const [plain, , waiting] = await simulated();
+    const [changed, , early] = await simulated(...words`--server-rate 0.1 --damping none --first 5`);
+    expect(changed?.loss).not.toBe(plain?.loss);
+    expect(early?.seconds).toBeLessThan(waiting?.seconds as number);
+    const [adam] = await simulated('--adam', '--server-rate', '0.1');
+    expect(adam?.loss).not.toBe(changed?.loss);
+  });
+
   it('shows the score of a trainer of your own by its name, whatever its loss', async () => {
     const step =
       '({ samples }) => ({ delta: Float32Array.from({ length: 5 }, () => Math.random()), loss: 1, samples: 2 })';

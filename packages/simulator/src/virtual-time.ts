@@ -38,6 +38,7 @@ export {
   secondLook,
 } from './costs/sampling.ts';
 export { escapeText } from './report/escape.ts';
+export { meanInterval, studentQuantile } from './report/interval.ts';
 export { STYLE } from './report/style.ts';
 export { type Figure, figureSvg } from './report/svg.ts';
 export { type OwnRun, type SimulatedVersion, type SimulateOptions, simulateOwn } from './run/own-simulation.ts';

@@ -1,5 +1,7 @@
 /** Judges a claim of the form "at most x times as much" over paired seeds: by the 95 % interval of the mean ratio. */
 
+import { studentQuantile } from '@basa/simulator/virtual-time';
+
 export type Verdict = 'holds' | 'does not hold' | 'not decided';
 
 export interface Judged {
@@ -16,12 +18,6 @@ interface Compared {
   readonly isGivenUp: boolean;
   readonly ratios?: readonly number[] | undefined;
 }
-
-/** The 97.5 % quantiles of Student's t with 1, 2, ... degrees of freedom. The last one is used for more. */
-const STUDENT = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
-  2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
 
 /** One seed is not enough for a verdict. Numbers that do not depend on a seed are compared directly. */
 export function judge({ left, right, isGivenUp, ratios }: Compared, factor: number): Judged {
@@ -81,8 +77,7 @@ export function intervalOf(ratios: readonly number[]): readonly [low: number, hi
   const degrees = logs.length - 1;
   const mean = logs.reduce((sum, one) => sum + one, 0) / logs.length;
   const variance = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0) / degrees;
-  const student = STUDENT[Math.min(degrees, STUDENT.length) - 1] as number;
-  const half = student * Math.sqrt(variance / logs.length);
+  const half = studentQuantile(degrees) * Math.sqrt(variance / logs.length);
   return [Math.exp(mean - half), Math.exp(mean + half)];
 }
 

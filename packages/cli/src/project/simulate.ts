@@ -41,8 +41,8 @@ export const simulate: Command = command({
     await checkExamples(`${file}: test`, test, trainer);
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);
-    const { simulateOwn } = await import('@basa/simulator/virtual-time');
-    const runs = await simulateOwn({
+    const { meanInterval, simulateOwn } = await import('@basa/simulator/virtual-time');
+    const all = await simulateOwn({
       ...settings,
       trainer,
       training: localTrainingOf(input.flags, own),
@@ -57,15 +57,17 @@ export const simulate: Command = command({
       throw error instanceof RangeError ? new CommandError(error.message) : error;
     });
     terminal.clearStatus();
+    const runs = all.filter(({ seed }) => seed === settings.seed);
     const { out: folder } = input.flags;
     await writeSimulation(folder, model, runs);
     terminal.line(`\n${simulationTable(runs, scoreText)}\n\n${simulationPlot(runs, target)}`);
+    if (all.length > runs.length) terminal.line(`\n${seedsTable(all, meanInterval)}`);
     terminal.line(
       `\n${folder} has curve.csv, ${scoreNameOf(runs)}.svg and model.safetensors (${runs.at(-1)?.protocol})`,
     );
     const norms = firstNorms(trainer, localTrainingOf(input.flags, own), { shares, seed: settings.seed });
     if (norms !== undefined) terminal.line(await keepClip(file, own, norms));
-    const told = runs.map(({ parameters: _, curve, ...run }) => ({
+    const told = all.map(({ parameters: _, curve, ...run }) => ({
       ...run,
       versions: curve.length,
       last: curve.slice(-1).map(flatVersion)[0],
@@ -148,6 +150,28 @@ function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learning.sco
     'sums by parties',
   ];
   return table([['protocol', ...measures], ...rows]);
+}
+
+/** Means over seeds with their 95 % intervals: the last score, and the virtual time until then. */
+function seedsTable(
+  all: readonly OwnRun[],
+  meanInterval: (values: readonly number[]) => readonly [number, number],
+): string {
+  const shown = (values: readonly number[]): string => {
+    const [mean, half] = meanInterval(values);
+    return `${mean.toPrecision(4)} ± ${half.toPrecision(2)}`;
+  };
+  const rows = [...new Set(all.map(({ protocol }) => protocol))].map((protocol) => {
+    const last = all.filter((run) => run.protocol === protocol).flatMap(({ curve }) => curve.slice(-1));
+    return [
+      protocol,
+      String(last.length),
+      shown(last.map(({ score }) => shownOf(score))),
+      shown(last.map(({ seconds }) => seconds)),
+    ];
+  });
+  const name = scoreNameOf(all);
+  return table([['protocol', 'seeds', name === ACCURACY ? `${name}, %` : name, 'virtual seconds'], ...rows]);
 }
 
 /** The plot of the last protocol, with the target as a line. */

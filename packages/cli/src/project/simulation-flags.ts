@@ -1,11 +1,11 @@
 /** The flags of a simulation: devices, protocols, delays, and its duration. */
 
-import type { OwnModel } from '@basa/learning';
+import type { Damping, OwnModel } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
 import type { SimulateOptions } from '@basa/simulator/virtual-time';
 import { OWN_TRAINING } from '../flags/models.ts';
 import { STATISTICS_FLAGS } from '../flags/task.ts';
-import { type CommandInput, type Flag, parsed, positive, text, whole, within } from '../shell/command.ts';
+import { type CommandInput, type Flag, parsed, positive, text, whole, within, yes } from '../shell/command.ts';
 
 type Protocol = SimulateOptions['protocols'][number];
 
@@ -102,6 +102,29 @@ export const SIMULATION_FLAGS = {
     help: 'values of the devices for statistics, with a column for each field; the devices take the rows in turn',
   }),
   seed: whole({ help: 'random seed for delays, drop-outs, initial parameters and the order of examples', default: 1 }),
+  seeds: whole({
+    help: 'number of runs of each protocol, with successive seeds; a table shows means with 95 % intervals',
+    min: 1,
+    max: 100,
+    default: 1,
+  }),
+  'server-rate': positive({ help: 'learning rate of the server', without: '1' }),
+  momentum: parsed<number>(
+    { value: 'm', help: "the server's momentum", without: '0' },
+    'a number from 0 to less than 1',
+    (given) => (Number(given) >= 0 && Number(given) < 1 ? Number(given) : undefined),
+  ),
+  adam: yes("use Adam for the server's step instead of momentum"),
+  damping: parsed<Damping>(
+    { value: 'p', help: 'multiply the server rate by (1 + mean age)^-p in buffers; none: no damping', without: '1' },
+    'a number from 0 to 4, or none',
+    (given) => (given === 'none' ? given : Number(given) >= 0 && Number(given) <= 4 ? Number(given) : undefined),
+  ),
+  first: whole({
+    help: 'over-selection: a round ends with this many uploads of its --at-a-time devices',
+    min: 2,
+    without: 'rounds wait for all',
+  }),
   out: text({
     value: 'folder',
     help: 'folder for the results: curve.csv, a plot of the score, and model.safetensors',
@@ -111,7 +134,21 @@ export const SIMULATION_FLAGS = {
 
 type SimulationFlags = CommandInput<typeof SIMULATION_FLAGS>['flags'];
 
-type Told = 'protocols' | 'concurrency' | 'bufferSize' | 'delay' | 'dropouts' | 'compute' | 'versions' | 'seed';
+type Told =
+  | 'protocols'
+  | 'concurrency'
+  | 'bufferSize'
+  | 'delay'
+  | 'dropouts'
+  | 'compute'
+  | 'versions'
+  | 'seed'
+  | 'seeds'
+  | 'serverRate'
+  | 'momentum'
+  | 'isAdam'
+  | 'damping'
+  | 'first';
 
 interface Simulation extends Pick<SimulateOptions, Told> {
   readonly devices: number;
@@ -120,7 +157,7 @@ interface Simulation extends Pick<SimulateOptions, Told> {
 
 /** Everything but the model, its data and its training. */
 export function simulationOf(flags: SimulationFlags): Simulation {
-  const { devices, protocol: protocols, delay, versions, target, seed } = flags;
+  const { devices, protocol: protocols, delay, versions, target, seed, seeds, momentum, adam, damping, first } = flags;
   const concurrency = within(flags['at-a-time'] ?? Math.min(20, devices), 'at-a-time', { min: 2, max: devices });
   return {
     devices,
@@ -133,6 +170,12 @@ export function simulationOf(flags: SimulationFlags): Simulation {
     versions,
     target: target === undefined ? undefined : target / 100,
     seed,
+    seeds,
+    serverRate: flags['server-rate'],
+    momentum,
+    isAdam: adam,
+    damping,
+    first: first === undefined ? undefined : within(first, 'first', { min: 2, max: concurrency }),
   };
 }
 

@@ -1,5 +1,13 @@
 /** Simulates a user's own model and data with virtual devices under any of the protocols: real updates, virtual time. */
-import { DEFAULT_DAMPING, type Evaluation, type Samples, type Score, scoreOf, type Trainer } from '@basa/learning';
+import {
+  type Damping,
+  DEFAULT_DAMPING,
+  type Evaluation,
+  type Samples,
+  type Score,
+  scoreOf,
+  type Trainer,
+} from '@basa/learning';
 import {
   CELL,
   type Cell,
@@ -53,6 +61,15 @@ export interface SimulateOptions {
   /** The score at which a run ends: the accuracy from 0 to 1, or the first score that the trainer names. */
   readonly target: number;
   readonly seed: number;
+  /** The number of runs of each protocol, with this seed and those after it; 1 by default. */
+  readonly seeds?: number | undefined;
+  /** The server's step; the rate is 1 by default, without momentum. Damping is for buffers only. */
+  readonly serverRate?: number | undefined;
+  readonly momentum?: number | undefined;
+  readonly isAdam?: boolean | undefined;
+  readonly damping?: Damping | undefined;
+  /** Over-selection: rounds end with this many uploads. */
+  readonly first?: number | undefined;
   readonly date: string;
   readonly signal: AbortSignal;
   onMeasure(what: string): void;
@@ -74,6 +91,7 @@ export interface SimulatedVersion {
 /** One protocol from its first version to its last. */
 export interface OwnRun {
   readonly protocol: OwnProtocol;
+  readonly seed: number;
   readonly curve: readonly SimulatedVersion[];
   readonly isReached: boolean;
   readonly trips: number;
@@ -100,7 +118,9 @@ export async function simulateOwn(options: SimulateOptions): Promise<readonly Ow
   );
   for (const { protocol, cell } of cells) checkDropouts(protocol, cell, costs);
   const runs: OwnRun[] = [];
-  for (const { protocol, cell } of cells) runs.push(await simulate(protocol, cell, costs, options));
+  for (const { protocol, cell } of cells)
+    for (let seed = options.seed; seed < options.seed + (options.seeds ?? 1); seed++)
+      runs.push(await simulate(protocol, { ...cell, seed }, costs, { ...options, seed }));
   return runs;
 }
 
@@ -129,12 +149,12 @@ function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, te
 function checkDropouts(protocol: OwnProtocol, cell: Cell, { profiles }: Costs): void {
   if (needsOf(cell).profiles.every((request) => profileKey(request) in profiles)) return;
   throw new RangeError(
-    `${protocol} with ${cell.concurrency} devices in a round does not tolerate drop-outs; raise --at-a-time, or remove --drop-out`,
+    `${protocol} with ${cell.concurrency} devices in a round does not tolerate drop-outs; raise --at-a-time, or remove --drop-out and --first`,
   );
 }
 
 async function simulate(protocol: OwnProtocol, cell: Cell, costs: Costs, options: SimulateOptions): Promise<OwnRun> {
-  const { trainer, signal, seed } = options;
+  const { trainer, signal, seed, serverRate = 1, momentum = 0, isAdam = false, damping = DEFAULT_DAMPING } = options;
   const task = taskOf(options);
   const { order, times } = scheduleCell(cell, costs, task.countOf);
   const curve: SimulatedVersion[] = [];
@@ -143,7 +163,7 @@ async function simulate(protocol: OwnProtocol, cell: Cell, costs: Costs, options
     {
       order,
       seed,
-      step: { rate: 1, momentum: 0, ...(!isSynchronous(cell) && { damping: DEFAULT_DAMPING }) },
+      step: { rate: serverRate, momentum, isAdam, ...(!isSynchronous(cell) && { damping }) },
       ...(protocol !== 'none' && { level: LEVEL }),
       target: options.target,
       parties: (users) => [partiesOf(cell.protocol, users)].filter((one) => one !== undefined),
@@ -171,7 +191,7 @@ async function simulate(protocol: OwnProtocol, cell: Cell, costs: Costs, options
   const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, Math.max(1, curve.length)), costs, task.countOf);
   const met = { trips, droppedOut, meanAge, partySums, clipped };
   const versionsInASum = isSynchronous(cell) || isOneVersion(cell) ? 'one' : 'mixed';
-  return { protocol, curve, isReached, ...met, versionsInASum, parameters };
+  return { protocol, seed, curve, isReached, ...met, versionsInASum, parameters };
 }
 
 /** The same virtual time, ending at this version. */
@@ -180,7 +200,7 @@ function endingAt(cell: Cell, version: number): Cell {
 }
 
 function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell {
-  const { trainer, shares, versions, concurrency, bufferSize, delay, dropouts, compute, seed } = options;
+  const { trainer, shares, versions, concurrency, bufferSize, delay, dropouts, compute, seed, first } = options;
   return {
     ...CELL,
     protocol: OWN_PROTOCOLS[protocol],
@@ -196,6 +216,7 @@ function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell {
     dropouts,
     compute: compute === 'measured' ? compute : { secondsATrip: compute },
     seed,
+    ...(first !== undefined && { end: { first } }),
   };
 }
 
