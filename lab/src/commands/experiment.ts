@@ -54,6 +54,9 @@ const FLAGS = {
     },
   ),
   buffer: whole({ help: "K, the number of updates of a sum, instead of the study's", min: 2 }),
+  minimum: whole({ help: 'Kmin of one-shot mode', min: 2, without: '80 % of K' }),
+  target: whole({ value: 'percent', help: "accuracy to reach, instead of the task's", min: 1, max: 100 }),
+  'drop-out': whole({ value: 'percent', help: 'share of trips whose user leaves before it uploads', max: 90 }),
   leaf: text({
     value: 'folder',
     help: "use LEAF's FEMNIST (its JSON files) instead of synthetic data",
@@ -215,18 +218,22 @@ export const summary: Command = command({
 });
 
 function changesOf(flags: CommandInput<typeof FLAGS>['flags']): Changes {
-  const {
-    'server-rate': serverRate,
+  const { 'server-rate': serverRate, 'drop-out': dropOut, buffer: bufferSize, target, ...rest } = flags;
+  const { minimum, momentum, lines, damping, places, concurrency, beta, leaf } = rest;
+  return {
+    serverRate,
+    bufferSize,
+    target: target === undefined ? undefined : target / 100,
+    dropouts: dropOut === undefined ? undefined : dropOut / 100,
+    minimum,
     momentum,
-    buffer: bufferSize,
     lines,
     damping,
     places,
     concurrency,
     beta,
     leaf,
-  } = flags;
-  return { serverRate, momentum, bufferSize, lines, damping, places, concurrency, beta, leaf };
+  };
 }
 
 /** Estimated from the updates of this run. Reports nothing before a twentieth is done. */

@@ -44,6 +44,13 @@ it('places, concurrency and damping reach the cell', () => {
   expect([one?.places, one?.concurrency, one?.task.step.buffers.damping]).toEqual([14, 50, 1]);
 });
 
+it('Kmin, target, momentum and drop-outs reach the cell, and the settings of a line stay', () => {
+  const policy = { versionMinimum: 3 };
+  const [one] = changed([cell({ policy })], { minimum: 6, target: 0.7, momentum: 0.5, dropouts: 0.2 });
+  expect(one?.policy).toEqual({ versionMinimum: 3, minimum: 6 });
+  expect([one?.task.target, one?.task.step.buffers.momentum, one?.dropouts]).toEqual([0.7, 0.5, 0.2]);
+});
+
 it('--leaf is only for FEMNIST', () => {
   const [mnist, femnist] = changed([cell(), cell({ task: FEMNIST })], { leaf: '/data' });
   expect(mnist?.task.leaf).toBeUndefined();

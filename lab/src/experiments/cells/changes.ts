@@ -12,6 +12,12 @@ export interface Changes {
   /** K. */
   readonly bufferSize?: number | undefined;
   readonly damping?: Damping | undefined;
+  /** Kmin of one-shot mode. */
+  readonly minimum?: number | undefined;
+  /** The accuracy at which time to the target ends. */
+  readonly target?: number | undefined;
+  /** The share of trips whose user leaves before it uploads. */
+  readonly dropouts?: number | undefined;
   /** Users at a time. */
   readonly concurrency?: number | undefined;
   /** Mean of the exponential delay, in seconds. */
@@ -37,7 +43,20 @@ export function changed(cells: readonly Cell[], changes: Changes = {}): readonly
 }
 
 function change(cell: Cell, changes: Changes): Cell {
-  const { serverRate, momentum, bufferSize, damping, concurrency, beta, places, leaf, rates } = changes;
+  const {
+    minimum,
+    target,
+    dropouts,
+    serverRate,
+    momentum,
+    bufferSize,
+    damping,
+    concurrency,
+    beta,
+    places,
+    leaf,
+    rates,
+  } = changes;
   const { task } = cell;
   const { buffers, rounds } = task.step;
   const chosen = cell.seed < FIRST_SEED ? undefined : rates?.[task.learn];
@@ -56,10 +75,13 @@ function change(cell: Cell, changes: Changes): Cell {
     task: {
       ...task,
       step,
+      ...(target !== undefined && { target }),
       ...(chosen !== undefined && { learningRate: chosen.users }),
       ...(leaf !== undefined && task.dataset === 'FEMNIST' && { leaf }),
     },
     ...(bufferSize !== undefined && { bufferSize }),
+    ...(minimum !== undefined && { policy: { ...cell.policy, minimum } }),
+    ...(dropouts !== undefined && { dropouts }),
     ...(concurrency !== undefined && { concurrency }),
     ...(beta !== undefined && { delay: exponential(beta) }),
     ...(places !== undefined && { places }),
