@@ -17,6 +17,9 @@ const CODE = /\.(?:ts|mjs|js|py|css)$/;
 /** Generated files: the wasm kernels as modules, and the results of experiments. */
 const WRITTEN = /src\/wasm\/.*-bytes\.ts$|^docs\/results\/experiments\//;
 
+/** Parts of the README that `basa new` prints into a project; they are no pages of the repository. */
+const TEMPLATE = /^packages\/cli\/templates\//;
+
 /** The parts of a page that `npm run write` writes from the code. */
 const WRITTEN_IN_PAGES = /<!-- written by .*?<!-- end of what is written -->/gs;
 
@@ -39,7 +42,7 @@ export const sizes: Command = command({
     write: yes(`lower the numbers in ${COMMITTED} to the sizes of today; it raises none`),
   },
   notes: [
-    'Counts the lines of every code file that git tracks, and the words of every page. A word has a letter or a digit: marks of tables, lists and code blocks are not counted, and neither are the parts of a page that are written from the code. A change may lower a number freely. One that raises a number edits the file and says why in its commit.',
+    'Counts the lines of every code file that git tracks, and the words of every page except the templates of `basa new`. A word has a letter or a digit: marks of tables, lists and code blocks are not counted, and neither are the parts of a page that are written from the code. A change may lower a number freely. One that raises a number edits the file and says why in its commit.',
   ],
   async run({ flags, terminal }) {
     const now = sizesIn(ROOT);
@@ -62,7 +65,7 @@ export function sizesIn(root: string): Sizes {
   const add = (room: string, size: number): void => void found.set(room, (found.get(room) ?? 0) + size);
   for (const file of files.filter((one) => !WRITTEN.test(one))) {
     if (CODE.test(file)) add(roomOf(file), linesOf(read(file)));
-    if (file.endsWith('.md')) add('words of pages', wordsOf(read(file)));
+    if (file.endsWith('.md') && !TEMPLATE.test(file)) add('words of pages', wordsOf(read(file)));
     if (file === 'README.md') add('words of README', wordsOf(read(file)));
   }
   return sorted([...found]);
