@@ -217,6 +217,7 @@ describe('with `basa dev` in one terminal, another', () => {
         writeFileSync(file, text);
         const wrong = await type('evaluate', 'scored', '--python', file, '--once');
         expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining(says)]);
+        expect(wrong.errors.includes('pip install')).toBe(says.startsWith('the program ended'));
       }
       const refused = await type('evaluate', 'scored', '--python', file, '--token', 'f'.repeat(64));
       expect(refused.code).not.toBe(0);

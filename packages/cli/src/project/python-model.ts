@@ -64,11 +64,12 @@ export function pythonHere(): { readonly python: string; readonly env: NodeJS.Pr
   };
 }
 
-/** An error of a program in Python. */
+const HOW = 'programs in Python need `pip install ./clients/python`, and BASA_PYTHON may name the interpreter';
+
+/** An error of a program in Python; one that did not tell it may lack the client. */
 export function pythonError(file: string, error: string): CommandError {
-  return new CommandError(
-    `${file}: ${error} (programs in Python need \`pip install ./clients/python\`, and BASA_PYTHON may name the interpreter)`,
-  );
+  const isTold = !/^the program ended| does not start: /.test(error);
+  return new CommandError(isTold ? `${file}: ${error}` : `${file}: ${error} (${HOW})`);
 }
 
 function start(file: string): Ask {

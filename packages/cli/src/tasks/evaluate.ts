@@ -39,6 +39,7 @@ export const evaluate: Command = command({
     const child = spawn(python, ['-m', 'basa.evaluate', flags.python, flags.name, ...(flags.once ? ['once'] : [])], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
+        ...(env['NODE_EXTRA_CA_CERTS'] !== undefined && { SSL_CERT_FILE: env['NODE_EXTRA_CA_CERTS'] }), // Python's variable
         ...env,
         BASA_SERVER: flags.server,
         BASA_TASK: task,
