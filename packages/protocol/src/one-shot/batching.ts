@@ -36,25 +36,20 @@ interface Good {
 /** The number of sets of authorities around which a batch is tried. */
 const MAX_TRIED = 32;
 
-/**
- * Takes a batch in which each version of the model has enough uploads, if the policy lets batches mix versions: without
- * the versions of which too few are left, others are tried.
- */
+/** Takes a batch of the version with the most uploads that can be one, or, if the policy lets batches mix versions, of several with enough. */
 export function pickBatch<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
-  const least = leastOfVersion(policy);
-  const versions = [...byVersion(shots.map(({ upload }) => upload.header))].sort((a, b) => b.length - a.length);
-  const most = least < policy.minimum ? MAX_VERSIONS : 1;
-  const usable = versions.filter(({ length }, n) => length >= least && n < most).flat();
-  const pool = usable.sort((a, b) => a - b).map((n) => shots[n] as Shot);
-  const picked = pickVoted(policy, pool);
-  const counts = byVersion(picked.map(({ upload }) => upload.header));
-  const few = counts.length < 2 ? [] : counts.filter(({ length }) => length < least);
-  if (few.length === 0) return picked;
-  const left = new Set(few.map(([n = 0]) => toHex((picked[n] as Shot).upload.header.model)));
-  return pickBatch(
-    policy,
-    pool.filter(({ upload }) => !left.has(toHex(upload.header.model))),
-  );
+  if (leastOfVersion(policy) < policy.minimum) return pickVoted(policy, shots);
+  for (const version of versionsOf(shots)) {
+    const picked = pickVoted(policy, version);
+    if (picked.length > 0) return picked;
+  }
+  return [];
+}
+
+/** The uploads on each version of the model, the versions with the most first. */
+function versionsOf<Shot extends Good>(shots: readonly Shot[]): readonly (readonly Shot[])[] {
+  const versions = byVersion(shots.map(({ upload }) => upload.header));
+  return versions.map((own) => own.map((n) => shots[n] as Shot)).sort((a, b) => b.length - a.length);
 }
 
 /**
@@ -69,11 +64,25 @@ function pickVoted<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]
   let best: readonly Shot[] = [];
   for (const first of groups.slice(0, MAX_TRIED)) {
     const sets = setsAround(policy, [first, ...groups]);
-    const picked = distinct(inTurn.filter((shot) => sets.has(nameOf(shot)))).slice(0, policy.bufferSize);
+    const voted = distinct(inTurn.filter((shot) => sets.has(nameOf(shot))));
+    const picked = pickVersions(policy, voted);
     if (picked.length > best.length) best = picked;
     if (best.length === policy.bufferSize) break;
   }
   return best.length < policy.minimum ? [] : best;
+}
+
+/** At most K uploads. Each version that is among them has its least number, so that none is cut off by uploads on others. */
+function pickVersions<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
+  const { bufferSize } = policy;
+  const least = Math.min(leastOfVersion(policy), bufferSize);
+  const fitting = Math.min(MAX_VERSIONS, Math.floor(bufferSize / least));
+  const versions = versionsOf(shots).filter(({ length }) => length >= least);
+  const taken = versions.slice(0, fitting);
+  const needed = new Set(taken.flatMap((own) => own.slice(0, least)));
+  const more = new Set(taken.flatMap((own) => own.slice(least)));
+  let room = bufferSize - needed.size;
+  return shots.filter((shot) => needed.has(shot) || (more.has(shot) && room-- > 0));
 }
 
 /** The uploads for which the same authorities would vote, the sets of most devices first. */

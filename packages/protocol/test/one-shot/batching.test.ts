@@ -38,8 +38,26 @@ describe('a batch', () => {
     };
     expect(mixing(2)).toEqual([0, 1, 2, 3, 4]);
     expect(mixing(1, 6)).toEqual([0, 1, 2, 3, 4, 5]);
-    // Cut at K, a version would have too few: it is left out.
-    expect(mixing(2, 4)).toEqual([0, 1, 2]);
+    // Cut at K in the order of arrival, a version would have too few.
+    expect(mixing(2, 4)).toEqual([0, 1, 3, 4]);
+  });
+
+  it('is found whenever versions with enough uploads fill it, in whatever order these came', () => {
+    const oneShot = { ...oneShotOf(policy), versionMinimum: 5 };
+    const shots = Array.from({ length: 15 }, (_, at) => shotOf(at, { model: bytes(at % 3) }));
+    const picked = pickBatch({ ...policy, minimum: 8, bufferSize: 10, oneShot }, shots);
+    expect(picked.map(({ at }) => at % 3).sort()).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+  });
+
+  it('is of another version, if the largest has no authorities in common', () => {
+    const apart = [
+      [0, 1, 2],
+      [1, 2, 3],
+      [0, 1, 3],
+      [0, 2, 3],
+    ].map((named, at) => shotOf(at, {}, named));
+    const older = [5, 6, 7].map((at) => shotOf(at, { model: bytes(1) }));
+    expect(pickBatch(policy, [...apart, ...older]).map(({ at }) => at)).toEqual([5, 6, 7]);
   });
 
   it('leaves out uploads without which enough authorities are named by all', () => {

@@ -1,6 +1,6 @@
 /**
- * Good uploads that wait for a batch that mixes versions: as the server chooses (`pickBatch` of the protocol), except that the largest
- * versions are tried first.
+ * Good uploads that wait for a batch that mixes versions: much as the server chooses them (`pickBatch` of the protocol), which also leaves
+ * out some uploads on large versions if another version then fits.
  */
 import type { Included } from './trip.ts';
 
