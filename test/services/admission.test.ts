@@ -78,6 +78,9 @@ describe('a place', () => {
     for (const client of slow) await client.admission();
     world.elapse(world.policy.uploadLeaseMs + 1);
     for (const client of slow.slice(1)) expect(await give(client)).toMatchObject({ kind: 'accepted' });
+    await world.tick();
+    // Without their places, the updates still count for the next version.
+    expect(JSON.parse(await told(SERVER_PATH.task(world.task)))).toMatchObject({ admission: { used: 0 }, gathered: 2 });
     expect(await kindOf(slow[1])).toBe(
       'no-place: the last update of this device is in no version yet, or is on the newest version',
     );

@@ -126,6 +126,11 @@ describe('basa init', () => {
   it('explains how to use your own certificate, but only with TLS', async () => {
     const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
     const flags = ['--host', 'a.test', '--tls-cert', cert, '--tls-key', key];
+    fs.writeFileSync(cert, '');
+    const missing = await basaHere(['init', 'server', join(folder, 'tls'), ...AUTHORITY, ...flags]);
+    expect([missing.code, missing.errors]).toEqual([2, expect.stringContaining(`${key} does not exist`)]);
+    expect(fs.existsSync(join(folder, 'tls'))).toBe(false);
+    fs.writeFileSync(key, '');
     const tls = await basaHere(['init', 'server', join(folder, 'tls'), ...AUTHORITY, ...flags]);
     expect([tls.code, tls.out]).toEqual([0, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
     const plain = await basaHere(['init', 'server', join(folder, 'plain'), ...AUTHORITY]);

@@ -12,12 +12,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 it.each([
   [7, 0, '7 of at least 8 updates for version 12; 1 more device needed'],
-  [3, 2, '1 of at least 8 updates for version 12; 7 more devices needed (2 devices at work)'],
-  [9, 1, '8 of at least 8 updates for version 12 (1 device at work)'],
-])('`task show` with %i places taken, %i of them by devices at work', async (used, underWay, words) => {
-  const admission = { places: 24, used, underWay, waiting: 0, waitingBatches: 0 };
-  expect(await gatheringWords({ admission, version: 11 }, 8)).toBe(words);
-});
+  [1, 2, '1 of at least 8 updates for version 12; 7 more devices needed (2 devices at work)'],
+  [8, 1, '8 of at least 8 updates for version 12 (1 device at work)'],
+])(
+  '`task show` with %i updates and %i devices at work, even when places have ended',
+  async (gathered, underWay, words) => {
+    const admission = { places: 24, used: underWay, underWay, waiting: 0, waitingBatches: 0 };
+    expect(await gatheringWords({ admission, gathered, version: 11 }, 8)).toBe(words);
+  },
+);
 
 const NOWHERE = {
   BASA_SERVER: 'http://127.0.0.1:9',

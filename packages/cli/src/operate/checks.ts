@@ -74,7 +74,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
 /** Fewer devices than a sum needs never make one; with fewer than two batches' worth, batches fill one after the other. */
 function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
   const check = `devices of ${name}`;
-  const says = `${devices} enrolled; a sum needs ${minimum} to ${bufferSize} updates`;
+  const says = `${devices} enrolled; a sum needs ${minimum === bufferSize ? minimum : `${minimum} to ${bufferSize}`} updates`;
   const todo = `enrol ${minimum - devices} more; until then, there is no sum and no new version of the model`;
   if (devices < minimum) return warning(check, says, todo);
   const small = `${says}; with fewer than ${2 * bufferSize} devices, only one batch fills at a time`;
@@ -188,7 +188,7 @@ function revocationFindings(known: readonly Uint8Array[], lists: readonly Revoke
     if (first === undefined)
       return [fine('revocations', `${url} lists all ${all.size} revoked devices that are known`)];
     const says = `${url} does not list ${missing.length} of the ${all.size} devices that the server or another authority knows as revoked`;
-    const todo = `if this authority was restored, revoke them there again, the first with: basa keys revoke --user ${first}`;
+    const todo = `if this authority was restored, revoke them there again, the first with \`basa keys revoke --user ${first}\``;
     return [warning('revocations', says, todo)];
   });
 }

@@ -1,5 +1,6 @@
 /** `basa init`: creates a folder with the configuration, keys and tokens of one side: a server, or an authority. */
 
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -187,6 +188,8 @@ async function placeOf(input: CommandInput<typeof FLAGS>, service: ServiceName):
       `devices would send their keys to ${host} over plain http, which others on the network can read; add --tls-cert and --tls-key`,
     );
   const tls = cert === undefined || key === undefined ? {} : { tlsCertFile: resolve(cert), tlsKeyFile: resolve(key) };
+  for (const file of Object.values(tls))
+    if (!existsSync(file)) throw new CommandError(`${file} does not exist; give the full path of the PEM file`);
   const port = flags.port ?? PORTS[service];
   const named = isIPv6(host) ? `[${host}]` : host;
   return {

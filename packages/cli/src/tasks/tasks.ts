@@ -158,12 +158,12 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
 
 /** Why there is no newer version yet, in the words of devices and pages, and how many devices may end that. */
 export async function gatheringWords(
-  { admission, version = 0 }: Pick<ServerTask, 'admission' | 'version'>,
+  { admission, gathered, version = 0 }: Pick<ServerTask, 'admission' | 'gathered' | 'version'>,
   minimum: number,
 ): Promise<string> {
   const { gatheringText } = await import('@basa/protocol/http');
-  const { used, underWay } = admission;
-  const text = gatheringText({ have: used - underWay, least: minimum, version: version + 1 });
+  const { underWay } = admission;
+  const text = gatheringText({ have: gathered, least: minimum, version: version + 1 });
   return underWay === 0 ? text : `${text} (${counted(underWay, 'device')} at work)`;
 }
 

@@ -44,6 +44,8 @@ export interface ServerTask extends Live.VersionScores {
   readonly loss?: number;
   readonly model?: unknown;
   readonly batches: number;
+  /** Updates on the newest version that are in no batch. */
+  readonly gathered: number;
   readonly admission: Admission.AdmissionView;
   /** The mean age of the updates of the newest version. */
   readonly meanAge?: number;

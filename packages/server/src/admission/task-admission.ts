@@ -83,11 +83,17 @@ export class TaskAdmission {
 
   /** What the next version lacks, if that is what the device waits for. */
   async #gathering(admitted: Exclude<Admission.Admitted, 'place'>, fresh: number): Promise<Gathering | undefined> {
-    const { store, task, newest } = this.#context;
+    const { newest } = this.#context;
     const { minimum: least, privateWithinMs } = this.#context.numbers;
     if (admitted === 'full' || admitted === 'backlog') return undefined;
-    const have = privateWithinMs !== undefined ? fresh : await store.othersOn(task, newest(), NOBODY);
+    const have = privateWithinMs !== undefined ? fresh : await this.gathered();
     return have === 0 || have >= least ? undefined : { have, least, version: newest() + 1 };
+  }
+
+  /** The number of updates on the newest version that are in no batch. They wait for others even when the places of their devices have ended. */
+  gathered(): Promise<number> {
+    const { store, task, newest } = this.#context;
+    return store.othersOn(task, newest(), NOBODY);
   }
 
   /**

@@ -42,7 +42,7 @@ export async function meetAuthorities(links: readonly AuthorityLink[], tell: (wo
 function wordsOf(url: string, error: unknown): string {
   const reason = Network.networkReason(error);
   const happened = Network.isCertificateReason(reason) ? 'has a certificate that is not trusted' : 'does not answer';
-  return `the authority ${url} ${happened} (${reason}); ${Network.networkAdvice(error)}. Until it answers, the server cannot make batches or versions`;
+  return `the authority ${url} ${happened} (${reason}); ${Network.networkAdvice(error)}. Without enough authorities, uploads wait and there are no new versions`;
 }
 
 /** Ends the request of a device that f + 1 authorities of the task have revoked: more of them name it than may lie. */

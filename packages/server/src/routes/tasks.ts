@@ -48,6 +48,7 @@ const taskState = Type.Object({
   loss: Type.Optional(Type.Number()),
   model: Type.Optional(Type.Unknown()),
   batches: Type.Integer(),
+  gathered: Type.Integer({ description: 'updates on the newest version that are in no batch' }),
   admission: Type.Object({
     places: Type.Integer(),
     used: Type.Integer(),
@@ -115,7 +116,7 @@ export function mountTasks(context: RouteContext, readers: Readers): void {
   const all = { summary: 'All tasks; results are for readers', response: answers(list) };
   app.get(SERVER_PATH.tasks, { schema: all }, async (request) => {
     const hasToken = await readers.hasToken(request);
-    return { tasks: tasks.all.map((task) => describe(task, hasToken || task.hasPublicModels)) };
+    return { tasks: await Promise.all(tasks.all.map((task) => describe(task, hasToken || task.hasPublicModels))) };
   });
   const one = { summary: 'A task; results are for readers', params: taskParams, response: answers(taskState) };
   app.get(SERVER_PATH.task(':task'), { schema: one }, async (request) => {
@@ -232,7 +233,7 @@ function privacyView(policy: TaskPolicy, { noiseMultiplier, colluders, budget }:
 }
 
 /** Strangers learn what a device needs before it enrols, and no results. */
-function describe(running: RunningTask, isReader = true) {
+async function describe(running: RunningTask, isReader = true) {
   const { task, read, state, why, models, open, admission } = running;
   const { newest } = models;
   const { specification, policy, mode } = read;
@@ -245,6 +246,7 @@ function describe(running: RunningTask, isReader = true) {
     state,
     publicModels: running.hasPublicModels,
     batches: open.length,
+    gathered: await admission.gathered(),
     admission: admission.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
     ...(policy.metrics.length > 0 && results?.metrics !== undefined && { metrics: results.metrics }),
