@@ -1,5 +1,5 @@
 /** A store over PostgreSQL keeps the guarantees of every store, and creates its tables at the first start. */
-import { column, openPostgres } from '@basa/service';
+import { column, openPostgres, openSignals } from '@basa/service';
 import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Places } from '../../src/admission/places.ts';
@@ -46,4 +46,12 @@ it('several nodes create the tables together, and a version before 1.0 is refuse
   await first?.query('UPDATE basa_format SET format = 14');
   for (const node of nodes) await node.close();
   await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow('the database has format 14: it was written');
+});
+
+it('a node that is stopped while it connects for signals does not wait for their end', async () => {
+  const troubles: unknown[] = [];
+  const onTrouble = (error: unknown): void => void troubles.push(error);
+  const listener = { onWord: () => undefined, onGap: () => undefined, onTrouble };
+  await openSignals({ url: postgres.url('store'), channel: 'stopped', ...listener }).close();
+  expect(troubles).toEqual([]);
 });

@@ -47,6 +47,7 @@ export function openSignals({ url, channel, onWord, onGap, onTrouble }: SignalsO
         if (processId !== self && payload !== undefined) onWord(payload);
       });
       await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+      if (signal.aborted) return; // nobody else would end this connection
       client = next;
       onGap();
       if (words.size > 0) void send();
