@@ -73,6 +73,8 @@ const FOR_ROLES: Readonly<Record<'server' | 'authority', Readonly<Record<string,
     'DELETE /v1/tasks/{task}': ['operator'],
     'PUT /v1/tasks/{task}/state': ['operator'],
     'PUT /v1/tasks/{task}/evaluation-set': ['operator'],
+    'PUT /v1/tasks/{task}/models/{version}/evaluation': ['operator'],
+    'PUT /v1/first-parameters': ['operator'],
     'GET /v1/batches/{ctx}': ['operator'],
   },
   authority: {
