@@ -49,6 +49,8 @@ export interface SendersWork {
 const SENDERS = 2;
 const TOKENS_AT_ONCE = 1000;
 const DAY_MS = 86_400_000;
+/** No number of an update is larger: with a clip of this length for each, even 10,000 updates fit into a sum. */
+const STEP = 0.001;
 
 /** Version 0 is zeros: version 1 is minus the mean, in the server's own arithmetic. */
 function isMeanOf(users: number, parameters: Float32Array): boolean {
@@ -64,6 +66,7 @@ export async function runOneBatch(size: BatchSize, tell: (line: string) => void)
   const { dimension, users, workers } = size;
   const policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'> = {
     ...{ dimension, bufferSize: users, minimum: users, level: LEVEL, engine: ENGINE.oneShot },
+    clip: STEP * Math.sqrt(dimension),
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 0 },
   };
   const processes = await TestProcesses.open({ bundle, policy, server: { workers, tickMs: 1000 } });
