@@ -1,9 +1,12 @@
 /** The audit file: one line of JSON for each enrolment, revocation and final batch, for people. No other part of the authority reads it. */
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
 import { type Batch, type ShotHeader, uploadNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
+import { flushNames } from '@basa/service/durable-names';
 
 /** In the data folder. */
 export const AUDIT_FILE = 'audit.jsonl';
@@ -20,12 +23,26 @@ export class Audit {
   constructor(path: string, clock: () => number) {
     this.#path = path;
     this.#clock = clock;
+    const file = openSync(path, 'a+', 0o600);
+    try {
+      const { size } = fstatSync(file);
+      const last = Buffer.from('\n');
+      if (size > 0) readSync(file, last, 0, 1, size - 1);
+      // A line that a crash cut off ends here, so that the next one is whole.
+      if (last.toString() !== '\n') writeSync(file, '\n');
+    } finally {
+      closeSync(file);
+    }
+    flushNames(dirname(path));
   }
 
-  /** A batch is written before its unit has it, so that a crash leaves no final batch out; asked again, it is written again. */
+  /**
+   * A batch is on the disk before its unit has it, so that neither a crash nor a power cut leaves a final batch out; asked again, it is
+   * written again. Enrolments come by the thousand and are in the database: they are not flushed one by one.
+   */
   write(line: AuditLine): Promise<void> {
     const text = JSON.stringify({ at: new Date(this.#clock()).toISOString(), kind: line.kind, ...readable(line) });
-    return appendFile(this.#path, `${text}\n`, { mode: 0o600 });
+    return appendFile(this.#path, `${text}\n`, { mode: 0o600, flush: line.kind !== 'enrolled' });
   }
 }
 
