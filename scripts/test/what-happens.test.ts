@@ -21,6 +21,9 @@ const SHOWN_BY: Readonly<Record<string, string>> = {
   'The database is down': 'go on when the database was killed under load and is back: nothing acknowledged is lost',
   'The database fails over': 'loses nothing that was acknowledged, if the primary waits for its standby',
   'A disk is full': 'a full disk refuses requests that write, serves other requests, and loses nothing',
+  'A device is slow': 'end with their version once it is too old',
+  'An operator is curious':
+    'no input or key of a device is stored, logged or sent by anybody, not even with its upload on the device',
   'The clock of a device is wrong': 'has its request served once, and only if its clock is right',
   'A certificate has expired': 'an untrusted certificate is refused immediately, and the message gives advice',
   'Keys or certificates are replaced': 'drill rotation',

@@ -28,10 +28,8 @@ export function exportsOf(said: string): Record<string, string> {
   );
 }
 
-/** `<the task>` and `<token 1>` in a line of a page stand for what an earlier command printed. */
+/** `<the task>` in a line of a page stands for what an earlier command printed. */
 export function withNames(line: string, said: readonly string[]): string {
-  const all = said.join('\n');
-  const tokens = [...all.matchAll(/^token (\S+)$/gm)].map(([, token = '']) => token);
-  const task = /^task ([0-9a-f]{64})$/m.exec(all)?.[1] ?? '';
-  return line.replace('<the task>', task).replace(/<token (\d)>/, (_, n: string) => tokens[Number(n) - 1] ?? '');
+  const task = /^task ([0-9a-f]{64})$/m.exec(said.join('\n'))?.[1] ?? '';
+  return line.replace('<the task>', task);
 }
