@@ -56,7 +56,6 @@ else offer(facts, task);
 function refuse(why: string | undefined): void {
   if (why !== undefined) say(element('no-task'), why);
   element('no-task').hidden = false;
-  element<HTMLButtonElement>('join').disabled = true;
 }
 
 function offer(server: ServerFacts, chosen: TaskFacts): void {
@@ -154,7 +153,9 @@ function draw({ batches }: Watched): void {
 
 function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): void {
   const pause = element<HTMLButtonElement>('pause');
-  element('join').addEventListener('click', () => void join(server, chosen, enrolment));
+  const start = element<HTMLButtonElement>('join');
+  start.addEventListener('click', () => void join(server, chosen, enrolment));
+  start.disabled = false; // a click before this would be lost
   pause.addEventListener('click', () => {
     const isPaused = pause.getAttribute('aria-pressed') !== 'true';
     pause.setAttribute('aria-pressed', String(isPaused));
